@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Umbel authors
+
+# umbel_layer(NAME FOLDER DEPENDS … SOURCES … HEADERS …)
+#
+# A library for one folder of src. Headers are included by folder ("base/program.hpp"); a layer sees its own folder and
+# those of the layers in DEPENDS, nothing else, so an include that goes against the order of layers does not compile.
+# The include folder of a layer holds a single symbolic link to its source folder.
+function(umbel_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "DEPENDS;SOURCES;HEADERS;LINKS")
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER "${name}")
+  endif()
+  set(root "${CMAKE_BINARY_DIR}/include/${name}")
+  get_filename_component(parent "${root}/${arg_FOLDER}" DIRECTORY)
+  file(MAKE_DIRECTORY "${parent}")
+  if(NOT EXISTS "${root}/${arg_FOLDER}")
+    file(CREATE_LINK "${PROJECT_SOURCE_DIR}/src/${arg_FOLDER}" "${root}/${arg_FOLDER}" SYMBOLIC)
+  endif()
+  add_library(umbel_${name} STATIC ${arg_SOURCES})
+  add_library(umbel::${name} ALIAS umbel_${name})
+  target_include_directories(umbel_${name} PUBLIC "${root}")
+  foreach(layer IN LISTS arg_DEPENDS)
+    target_link_libraries(umbel_${name} PUBLIC umbel::${layer})
+  endforeach()
+  target_link_libraries(umbel_${name} PUBLIC ${arg_LINKS})
+  if(arg_HEADERS)
+    list(TRANSFORM arg_HEADERS PREPEND "${root}/${arg_FOLDER}/")
+    target_sources(umbel_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${root}" FILES ${arg_HEADERS})
+    set_target_properties(umbel_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  endif()
+endfunction()

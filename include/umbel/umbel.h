@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright (c) 2026, the Umbel authors
+ *
+ * The C interface of Umbel. C99. It includes neither mpi.h nor CUDA headers: a communicator is made from a table of
+ * bootstrap callbacks; umbel_mpi.h fills that table from an MPI_Comm.
+ *
+ * Every function that can fail returns an umbel_result_t; umbel_last_error() then gives the message of the calling
+ * thread's last failure: what was wrong, on which rank and host, and what to do.
+ */
+#ifndef UMBEL_H
+#define UMBEL_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define UMBEL_API __attribute__((visibility("default")))
+#else
+#define UMBEL_API
+#endif
+
+#define UMBEL_VERSION_MAJOR 0
+#define UMBEL_VERSION_MINOR 1
+#define UMBEL_VERSION_PATCH 0
+
+typedef enum umbel_result {
+  UMBEL_SUCCESS = 0,
+  UMBEL_ERROR_INVALID_ARGUMENT = 1, /* the call or the configuration is wrong; the communicator stays usable */
+  UMBEL_ERROR_UNSUPPORTED = 2,      /* a forced algorithm cannot serve this case; the message says why */
+  UMBEL_ERROR_MISMATCH = 3,         /* ranks called with different collectives or arguments */
+  UMBEL_ERROR_TIMEOUT = 4,          /* a deadline passed; the message says who is missing */
+  UMBEL_ERROR_PEER_FAILURE = 5,     /* a rank died, was cut off, or failed the communicator */
+  UMBEL_ERROR_SYSTEM = 6,           /* the operating system or a library refused */
+  UMBEL_ERROR_INTERNAL = 7          /* a defect in Umbel */
+} umbel_result_t;
+
+typedef enum umbel_dtype {
+  UMBEL_INT8 = 0,
+  UMBEL_INT16 = 1,
+  UMBEL_INT32 = 2,
+  UMBEL_INT64 = 3,
+  UMBEL_UINT8 = 4,
+  UMBEL_UINT16 = 5,
+  UMBEL_UINT32 = 6,
+  UMBEL_UINT64 = 7,
+  UMBEL_FP16 = 8,
+  UMBEL_BF16 = 9,
+  UMBEL_FP32 = 10,
+  UMBEL_FP64 = 11
+} umbel_dtype_t;
+
+typedef enum umbel_op {
+  UMBEL_SUM = 0,
+  UMBEL_PROD = 1,
+  UMBEL_MIN = 2,
+  UMBEL_MAX = 3,
+  UMBEL_AVG = 4 /* sum ÷ ranks; integers: the wrapped sum divided, rounded toward zero */
+} umbel_op_t;
+
+typedef struct umbel_comm* umbel_comm_t;
+
+/* How ranks find each other. The callbacks are called only inside umbel_comm_create, by all ranks in the same order.
+ * They return 0 on success. */
+typedef struct umbel_bootstrap {
+  size_t struct_size; /* sizeof(umbel_bootstrap_t) */
+  int rank;           /* of the caller, 0 … size−1 */
+  int size;           /* number of ranks */
+  void* context;      /* passed to the callbacks */
+  /* Gathers `bytes` bytes from every rank: recv holds size·bytes bytes, in rank order. */
+  int (*allgather)(void* context, const void* send, void* recv, size_t bytes);
+  int (*barrier)(void* context);
+} umbel_bootstrap_t;
+
+/* Options of one communicator. Start from UMBEL_CONFIG_INIT; environment variables (UMBEL_*) give the defaults of what
+ * is left unset. Equal on all ranks. */
+typedef struct umbel_config {
+  size_t struct_size;    /* sizeof(umbel_config_t) */
+  const char* algorithm; /* NULL or "auto": chosen per call; else the name of the algorithm to force */
+  int reproducible;      /* nonzero: the same bits whatever the algorithm and layout; only algorithms that qualify run */
+  double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or its default */
+} umbel_config_t;
+
+#define UMBEL_CONFIG_INIT \
+  { sizeof(umbel_config_t), NULL, 0, 0.0 }
+
+/* Facts of the last collective on a communicator, on this rank. */
+typedef struct umbel_call_info {
+  size_t struct_size;    /* sizeof(umbel_call_info_t) */
+  const char* algorithm; /* that ran; a static string; NULL before the first call */
+  double predicted_s;    /* by the cost model, seconds */
+} umbel_call_info_t;
+
+/* Facts of a communicator. */
+typedef struct umbel_comm_info {
+  size_t struct_size; /* sizeof(umbel_comm_info_t) */
+  int rank;
+  int ranks;
+  int nodes;
+  int node;                /* of this rank, 0 … nodes−1 */
+  double busbw_limit_gbs;  /* highest all-reduce busbw that the measured memory or links allow, GB/s (10^9) */
+} umbel_comm_info_t;
+
+/* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */
+UMBEL_API umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,
+                                           const umbel_config_t* config);
+
+/* Frees a communicator. Collective, but never blocks for long on a failed one. NULL is allowed. */
+UMBEL_API umbel_result_t umbel_comm_destroy(umbel_comm_t comm);
+
+/* Sum (or min, …) of `count` elements over all ranks; every rank gets the result. Collective, blocking.
+ * send: [count] elements, not modified; equal to recv (in-place) or disjoint from it. May be NULL when count is 0.
+ * recv: [count] elements; unspecified after an error.
+ * Ranks may mix in-place and out-of-place. The result is bitwise equal on all ranks. */
+UMBEL_API umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype, umbel_op_t op,
+                                          umbel_comm_t comm);
+
+/* Forces `algorithm` (NULL or "auto": none) for the calls that follow. Collective in effect: every rank must set the same. */
+UMBEL_API umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm);
+
+/* UMBEL_SUCCESS when `algorithm` can serve an all-reduce of `count` elements of `dtype` here; UMBEL_ERROR_UNSUPPORTED with the reason as
+ * the last error when it cannot. Local. */
+UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count, umbel_dtype_t dtype,
+                                             umbel_op_t op);
+
+UMBEL_API umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info);
+UMBEL_API umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_info_t* info);
+
+/* Names of the all-reduce algorithms: index 0 … until NULL. Static strings. */
+UMBEL_API const char* umbel_algorithm_name(size_t index);
+/* One line about it; NULL when there is no such name. */
+UMBEL_API const char* umbel_algorithm_summary(const char* name);
+
+/* Message of the calling thread's last failure; "" when there was none. Valid until its next failing call. */
+UMBEL_API const char* umbel_last_error(void);
+UMBEL_API const char* umbel_result_name(umbel_result_t result);
+
+/* "0.1.0", and the revision it was built from ("unknown" outside a checkout). Static strings. */
+UMBEL_API const char* umbel_version(void);
+UMBEL_API const char* umbel_revision(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* UMBEL_H */

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What an algorithm is: a name, a builder that writes one rank's program, the documented traffic and a closed-form cost.
+// Everything here is pure: the same inputs give the same result on every rank.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/program.hpp"
+#include "base/shape.hpp"
+
+namespace umbel::algos {
+
+/// What the planner fixes before a program is built. Equal on all ranks.
+struct Spec {
+  bool direct = false;  ///< local peers can read each other's user buffers (mapped, or by a system call); else data is
+                        ///< staged through windows
+  int channels = 1;     ///< independent lanes sets side by side (several rings); at least 1
+  int depth = 2;        ///< slots per message stream: how many chunks may be in flight; at least 1
+
+  bool operator==(const Spec&) const = default;
+};
+
+/// Measured costs, in seconds and seconds per byte. Measured once when a communicator is made, shared by rank 0.
+struct Model {
+  double local_alpha = 0.4e-6;     ///< a flag from one rank to another of its node
+  double local_beta = 1 / 20e9;    ///< per byte copied from a peer's window
+  double direct_beta = 1 / 10e9;   ///< per byte read from a peer's user buffer
+  double copy_beta = 1 / 30e9;     ///< per byte copied within a rank's own memory
+  double gamma = 1 / 15e9;         ///< per byte of output of a two-operand reduce
+  double net_alpha = 10e-6;        ///< one small message between nodes
+  double net_beta = 1 / 1e9;       ///< per byte on a node's link, one direction
+  double ranks_per_core = 1;       ///< most loaded node: ranks ÷ cores, at least 1; scales every local cost
+};
+
+/// One question to a cost function.
+struct CostQuery {
+  const Shape& shape;
+  const Spec& spec;
+  const Model& model;
+  std::uint64_t bytes = 0;  ///< n: bytes of the buffer on each rank
+  Cut cut{};
+};
+
+/// The documented formula, written by hand (never counted from a program). The checker counts and compares.
+struct Traffic {
+  int steps = 0;          ///< transfers between ranks on the longest path from an input to an output, with one chunk
+  double sent = 0;        ///< elements that leave the busiest rank ÷ n, for n divisible by the number of blocks: messages
+                          ///< sent, and its memory read by peers
+};
+
+/// One way to do a collective.
+struct Algorithm {
+  std::string_view name;
+  std::string_view summary;  ///< one line
+  std::string_view steps;    ///< the formula in words, e.g. "2(p−1)"
+  std::string_view sent;     ///< the formula in words, e.g. "2n(p−1)/p"
+  std::string_view source;   ///< paper
+  /// Why this shape cannot be served; empty when it can.
+  std::string (*refuses)(const Shape&, const Spec&);
+  Program (*build)(Rank, const Shape&, const Spec&);
+  Traffic (*traffic)(const Shape&, const Spec&);
+  /// Predicted seconds for one call.
+  double (*cost)(const CostQuery&);
+};
+
+/// Every all-reduce algorithm, in a fixed order.
+std::span<const Algorithm> all_reduce_catalog();
+
+/// nullptr when there is no such algorithm.
+const Algorithm* find_all_reduce(std::string_view name);
+
+}  // namespace umbel::algos

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The instruction set: plain data that algorithms write and that the checker, the executor, the GPU kernel and the
+// simulator read. A rank's program is a set of lanes; a lane is a straight list of instructions with counted loops.
+// Lanes run side by side and meet only through semaphores.
+//
+// How data is named. A call's `count` elements are cut in three steps, none of which is known when a program is built:
+//
+//   count  ──▶ pieces   contiguous ranges of `piece` elements (the last one shorter); a loop over pieces repeats a
+//                       whole exchange, so its scratch memory is bounded
+//   piece  ──▶ blocks   `blocks` nearly equal contiguous ranges: what an algorithm assigns to ranks
+//   run of
+//   blocks ──▶ chunks   `chunk` elements each (the last one shorter or empty): what moves at a time
+//
+// A slice names (piece, run of blocks, chunk) by index expressions over the loop counters. Slices past the end are
+// empty; an instruction on an empty slice still signals, so that uneven chunk counts stay balanced.
+//
+// Semaphores. A semaphore belongs to the rank that waits on it, has one signalling lane and one waiting lane, and counts
+// up. Both sides keep a private count (signals made, signals consumed), so an instruction carries no numbers and a
+// program needs no reset: the epoch in which the counts start belongs to the run, not to the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/types.hpp"
+
+#if defined(__CUDACC__)
+#define UMBEL_HOST_DEVICE __host__ __device__
+#else
+#define UMBEL_HOST_DEVICE
+#endif
+
+namespace umbel {
+
+inline constexpr int kMaxLoopDepth = 4;
+inline constexpr int kMaxRegions = 8;
+inline constexpr int kMaxSources = 256;  // of one reduce
+
+/// The counters of the loops around an instruction, outermost first.
+struct LoopCounters {
+  std::uint32_t i[kMaxLoopDepth] = {};
+};
+
+/// ((base + Σ coef[l]·i[l]) mod modulus) + offset; no reduction when `modulus` is 0. The residue is never negative.
+struct Index {
+  std::int32_t base = 0;
+  std::int32_t coef[kMaxLoopDepth] = {};
+  std::int32_t modulus = 0;
+  std::int32_t offset = 0;
+
+  UMBEL_HOST_DEVICE constexpr std::int64_t at(const LoopCounters& loops) const {
+    std::int64_t value = base;
+    for (int l = 0; l < kMaxLoopDepth; ++l) value += static_cast<std::int64_t>(coef[l]) * loops.i[l];
+    if (modulus != 0) {
+      value %= modulus;
+      if (value < 0) value += modulus;
+    }
+    return value + offset;
+  }
+};
+
+/// Where a slice lives. User buffers are written by their owner only; `window` is the rank's scratch memory, which
+/// local peers can read and write.
+enum class Buffer : std::uint8_t { input, output, window };
+
+/// Which slot of a window region. With `sem` ≥ 0, a semaphore that the executing lane waits on, the slot is
+/// base + (signals consumed − 1) mod depth: a slot is used right after the wait that protects it, and a sender and a
+/// receiver that count the same messages agree on it. Otherwise it is base + index mod depth.
+struct SlotRef {
+  std::int32_t base = 0;
+  std::int32_t depth = 1;
+  std::int32_t sem = -1;
+  Index index{};
+};
+
+/// A range of elements in one rank's memory. (piece, block, blocks, chunk) say which elements of the call it stands
+/// for, and so its length; for `input` and `output` they are also the position.
+struct Slice {
+  Buffer buffer = Buffer::input;
+  Rank rank = 0;            ///< whose memory; other than the executing rank only where memory is shared (same node)
+  std::int32_t blocks = 1;  ///< length of the run of blocks
+  Index piece{};
+  Index block{};
+  Index chunk{};
+  std::int32_t region = 0;  ///< window only: which region
+  SlotRef slot{};           ///< window only: which slot of it
+};
+
+enum class OpCode : std::uint8_t {
+  copy,        ///< dst ← src. Memory lanes.
+  reduce,      ///< dst ← src₀ op src₁ op …: folded left to right in the accumulator type, rounded once. Memory lanes.
+  signal,      ///< one more signal on `signals[signal]`; everything done before is visible to the waiter (release)
+  wait,        ///< consume `times` signals of `semaphores[sem]` (acquire)
+  send,        ///< start sending `src` to `peer` on `channel`. Net lanes.
+  recv,        ///< start receiving `dst` from `peer` on `channel`. Net lanes.
+  loop_begin,  ///< repeat up to the matching loop_end (`jump`) `trips`, `pieces` or `chunks` times
+  loop_end,    ///< `jump` is the matching loop_begin
+};
+
+/// How often a loop runs: a number known to the builder, or one bound at the call.
+enum class Trip : std::uint8_t { constant, pieces, chunks };
+
+/// One instruction. Send and receive start a transfer; a net lane's transfers complete in the lane's order, and each
+/// completion signals `signal` if that is ≥ 0. A lane ends when its last transfer has completed.
+/// Messages of one (source, destination, channel) match in order.
+struct Instr {
+  OpCode op = OpCode::signal;
+  Trip trip = Trip::constant;
+  bool final = false;           ///< reduce: this is the last fold of these elements; avg divides here, before rounding
+  std::uint16_t src_count = 0;  ///< copy and send: 1; reduce: number of sources
+  std::uint32_t src = 0;        ///< first source in Program::slices; the others follow it
+  std::uint32_t dst = 0;        ///< destination in Program::slices
+  Rank peer = -1;               ///< send, recv
+  std::int32_t channel = 0;     ///< send, recv
+  std::int32_t sem = -1;        ///< wait: index in Program::semaphores
+  std::int32_t signal = -1;     ///< signal, send, recv: index in Program::signals
+  std::uint32_t times = 1;      ///< wait: signals to consume; loop_begin: trips of a constant loop
+  std::uint32_t jump = 0;       ///< loops: index of the partner, within Program::instrs
+};
+
+/// A semaphore that this rank waits on.
+struct Semaphore {
+  Rank signaller = -1;       ///< the rank whose lane signals it (this rank: another lane, or a transfer)
+  std::int32_t initial = 0;  ///< signals that count as made at the start (credits)
+};
+
+/// A semaphore that this rank signals: number `sem` of rank `peer` (itself or a rank of the same node).
+struct SignalTarget {
+  Rank peer = -1;
+  std::int32_t sem = -1;
+};
+
+enum class LaneKind : std::uint8_t { memory, net };
+
+struct Lane {
+  LaneKind kind = LaneKind::memory;
+  std::uint32_t begin = 0;  ///< [begin, end) of Program::instrs
+  std::uint32_t end = 0;
+};
+
+/// A group of equal slots in every rank's window. `image`: a slot holds a whole piece and a slice lies at its own
+/// position in it; otherwise a slot holds at most one chunk of a run of `blocks` blocks, and a slice lies at its start.
+struct Region {
+  std::int32_t slots = 0;
+  std::int32_t blocks = 1;
+  bool image = false;
+};
+
+/// What one rank runs. `blocks`, `chunk_blocks` and `regions` are equal on all ranks.
+struct Program {
+  Rank rank = 0;
+  std::int32_t ranks = 1;
+  std::int32_t blocks = 1;        ///< blocks per piece
+  std::int32_t chunk_blocks = 1;  ///< a Trip::chunks loop covers a run of this many blocks
+  bool uses_pieces = false;       ///< has a loop over pieces; without it the call is one piece
+  bool uses_chunks = false;       ///< has a loop over chunks; without it a run is one chunk
+  std::vector<Region> regions;
+  std::vector<Lane> lanes;
+  std::vector<Instr> instrs;
+  std::vector<Slice> slices;
+  std::vector<Semaphore> semaphores;
+  std::vector<SignalTarget> signals;
+};
+
+/// The numbers that a call binds to a program: a pure function of agreed inputs. Plain data, also read on the device.
+struct Binding {
+  std::uint64_t count = 0;
+  std::uint64_t piece = 0;       ///< elements per piece
+  std::uint64_t chunk = 0;       ///< elements per chunk
+  std::uint32_t pieces = 1;      ///< trips of Trip::pieces; at least 1
+  std::uint32_t chunks = 1;      ///< trips of Trip::chunks; at least 1
+  std::uint32_t blocks = 1;      ///< blocks per piece
+  std::uint32_t granule = 1;     ///< block boundaries are multiples of this many elements
+  std::uint32_t elem_bytes = 1;
+  std::uint64_t region_offset[kMaxRegions] = {};  ///< bytes from the start of a rank's window arena
+  std::uint64_t slot_bytes[kMaxRegions] = {};
+  bool region_image[kMaxRegions] = {};
+  std::uint64_t window_bytes = 0;  ///< arena bytes that each rank needs
+};
+
+/// Elements [first, first + count) of the call.
+struct Extent {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// First element, relative to the piece, of block `block` in a piece of `length` elements. The blocks tile the piece:
+/// block_start(l, 0) = 0, block_start(l, blocks) = l, and lengths differ by at most one granule.
+UMBEL_HOST_DEVICE constexpr std::uint64_t block_start(const Binding& b, std::uint64_t length, std::uint64_t block) {
+  const std::uint64_t units = (length + b.granule - 1) / b.granule;
+  // units · block fits: units ≤ 2^48 elements, blocks ≤ 2^16.
+  const std::uint64_t start = units * block / b.blocks * b.granule;
+  return start < length ? start : length;
+}
+
+/// Elements of piece number `piece`: its first element and its length.
+UMBEL_HOST_DEVICE constexpr Extent piece_extent(const Binding& b, std::uint64_t piece) {
+  const std::uint64_t start = piece * b.piece;
+  const std::uint64_t first = start < b.count ? start : b.count;
+  const std::uint64_t rest = b.count - first;
+  return {first, rest < b.piece ? rest : b.piece};
+}
+
+/// The elements that a slice stands for.
+UMBEL_HOST_DEVICE constexpr Extent extent_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  const Extent piece = piece_extent(b, static_cast<std::uint64_t>(s.piece.at(loops)));
+  const std::uint64_t block = static_cast<std::uint64_t>(s.block.at(loops));
+  const std::uint64_t low = block_start(b, piece.count, block);
+  const std::uint64_t high = block_start(b, piece.count, block + static_cast<std::uint64_t>(s.blocks));
+  const std::uint64_t skip = static_cast<std::uint64_t>(s.chunk.at(loops)) * b.chunk;
+  const std::uint64_t first = skip < high - low ? low + skip : high;
+  const std::uint64_t rest = high - first;
+  return {piece.first + first, rest < b.chunk ? rest : b.chunk};
+}
+
+/// Byte offset of a window slice in its rank's arena. `consumed` is the count of signals of `s.slot.sem` that the
+/// executing lane has consumed (ignored when that is −1); `extent` is the slice's own.
+UMBEL_HOST_DEVICE constexpr std::uint64_t window_offset(const Binding& b, const Slice& s, const LoopCounters& loops,
+                                                        const Extent& extent, std::uint32_t consumed) {
+  const std::uint64_t turn = s.slot.sem >= 0 ? consumed - 1U : static_cast<std::uint64_t>(s.slot.index.at(loops));
+  const std::uint64_t slot = static_cast<std::uint64_t>(s.slot.base) + turn % static_cast<std::uint64_t>(s.slot.depth);
+  std::uint64_t offset = b.region_offset[s.region] + slot * b.slot_bytes[s.region];
+  if (b.region_image[s.region]) {
+    const Extent piece = piece_extent(b, static_cast<std::uint64_t>(s.piece.at(loops)));
+    offset += (extent.first - piece.first) * b.elem_bytes;
+  }
+  return offset;
+}
+
+/// How finely a call is cut; agreed by all ranks.
+struct Cut {
+  std::uint64_t piece_bytes = 1U << 20U;
+  std::uint64_t chunk_bytes = 1U << 17U;
+};
+
+/// Binds a call to a program. The same result on every rank for the same `count`, `elem_bytes`, `cut` and program shape.
+/// @param granule elements; 0 chooses: cache lines when every block has many of them, else 1.
+Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes, Cut cut, std::uint32_t granule = 0);
+
+/// One line per instruction, indented by loop, for people. @source the same text that `umbel_plan show` prints.
+std::string to_text(const Program& program);
+
+}  // namespace umbel
