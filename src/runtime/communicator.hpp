@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What the doors (the C ABI, later others) see of the runtime: a communicator and facts about it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/shape.hpp"
+#include "base/types.hpp"
+#include "net/bootstrap.hpp"
+
+namespace umbel::runtime {
+
+class Context;  // per process: window, transport, doorbell (context.hpp)
+
+/// Options of one communicator; equal on all ranks. Environment variables give the defaults of what is left unset.
+struct CommOptions {
+  std::string algorithm;                ///< "" or "auto": chosen per call; else the name of the algorithm to force
+  bool reproducible = false;            ///< only algorithms that qualify run
+  std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
+  std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
+};
+
+/// Facts of the last collective on this rank. The names are static strings.
+struct CallInfo {
+  const char* algorithm = nullptr;  ///< that ran; nullptr before the first call
+  double predicted_s = 0;           ///< by the cost model
+};
+
+/// Facts of a communicator.
+struct CommInfo {
+  Rank rank = 0;
+  int ranks = 1;
+  int nodes = 1;
+  int node = 0;                 ///< of this rank
+  double busbw_limit_gbs = 0;   ///< highest all-reduce bus bandwidth that the measured memory or links allow, GB/s (10^9)
+};
+
+/// What umbel_info prints: one (name, value) line each, grouped by section, as this rank sees it.
+struct Fact {
+  std::string section;  ///< "node", "memory", "network", "communicator"
+  std::string name;
+  std::string value;
+};
+
+/// A group of ranks that reduce together. Calls on one communicator come from one thread at a time, in the same order on
+/// all ranks. Every member throws the classes of base/error.hpp.
+class Communicator {
+ public:
+  /// Collective. On failure every rank throws; the message names the rank that could not go on.
+  /// @param context nullptr: the one of this process (made by the first communicator). Tests with ranks as threads pass one per rank.
+  static std::unique_ptr<Communicator> create(const net::Bootstrap& bootstrap, const CommOptions& options,
+                                              std::shared_ptr<Context> context = nullptr);
+  virtual ~Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  /// Collective, blocking. @param send equal to `recv` (in-place) or disjoint from it; may be nullptr when count is 0.
+  /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed afterwards).
+  virtual void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) = 0;
+
+  /// Forces an algorithm for the calls that follow; "" or "auto": none. Every rank must set the same.
+  /// @throws InvalidArgument when there is no such algorithm.
+  virtual void set_algorithm(std::string_view name) = 0;
+
+  /// Why `algorithm` cannot serve such a call here; "" when it can. Local.
+  virtual std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const = 0;
+
+  virtual CallInfo last_call() const noexcept = 0;
+  virtual const CommInfo& info() const noexcept = 0;
+  virtual const Shape& shape() const noexcept = 0;
+  virtual std::vector<Fact> facts() const = 0;
+
+ protected:
+  Communicator() = default;
+};
+
+/// Facts of this host that need no communicator (hwloc, transports, limits).
+std::vector<Fact> host_facts();
+
+}  // namespace umbel::runtime
