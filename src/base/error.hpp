@@ -19,6 +19,12 @@ class InvalidArgument : public Error {
   using Error::Error;
 };
 
+/// What was asked for cannot be served here (a forced algorithm refuses the case); the communicator stays usable.
+class Unsupported : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Ranks called with different collectives or arguments; names the odd rank and both values.
 class MismatchError : public Error {
  public:
