@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
 
-# umbel_layer(NAME FOLDER DEPENDS … SOURCES … HEADERS …)
+# umbel_layer(NAME [FOLDER folder] DEPENDS … SOURCES … HEADERS … LINKS …)
 #
 # A library for one folder of src. Headers are included by folder ("base/program.hpp"); a layer sees its own folder and
 # those of the layers in DEPENDS, nothing else, so an include that goes against the order of layers does not compile.
@@ -23,10 +23,17 @@ function(umbel_layer name)
   foreach(layer IN LISTS arg_DEPENDS)
     target_link_libraries(umbel_${name} PUBLIC umbel::${layer})
   endforeach()
-  target_link_libraries(umbel_${name} PUBLIC ${arg_LINKS})
+  target_link_libraries(umbel_${name} PUBLIC ${arg_LINKS} umbel_sanitizers PRIVATE umbel_warnings)
   if(arg_HEADERS)
     list(TRANSFORM arg_HEADERS PREPEND "${root}/${arg_FOLDER}/")
     target_sources(umbel_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${root}" FILES ${arg_HEADERS})
     set_target_properties(umbel_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
+endfunction()
+
+# umbel_program(NAME SOURCES … LINKS …): a program in build/PRESET/bin.
+function(umbel_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINKS} umbel_warnings umbel_sanitizers)
 endfunction()

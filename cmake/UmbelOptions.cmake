@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Umbel authors
+
+# What the presets choose, and the two interface targets that carry it:
+#   umbel_warnings    compiler warnings (errors with UMBEL_WERROR); for our own sources only
+#   umbel_sanitizers  -fsanitize=…, on compile and link lines of everything that uses a layer
+
+option(UMBEL_WERROR "Treat warnings as errors" OFF)
+option(UMBEL_TESTS "Build the tests" ON)
+set(UMBEL_SANITIZE "" CACHE STRING "Sanitizers, comma-separated: address,undefined or thread")
+set(UMBEL_CUDA "AUTO" CACHE STRING "Compile the CUDA folders: AUTO (where nvcc is found), ON or OFF")
+set_property(CACHE UMBEL_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_library(umbel_warnings INTERFACE)
+set(warnings -Wall -Wextra -Wshadow -Wconversion -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND warnings -Wno-restrict)  # false alarms in std::string: GCC bug 105651
+endif()
+if(UMBEL_WERROR)
+  list(APPEND warnings -Werror)
+endif()
+target_compile_options(umbel_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
+
+add_library(umbel_sanitizers INTERFACE)
+if(UMBEL_SANITIZE)
+  set(sanitize "-fsanitize=${UMBEL_SANITIZE}" -fno-omit-frame-pointer)
+  if(UMBEL_SANITIZE MATCHES "undefined")
+    list(APPEND sanitize -fno-sanitize-recover=undefined)
+  endif()
+  target_compile_options(umbel_sanitizers INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${sanitize}>")
+  target_link_options(umbel_sanitizers INTERFACE "-fsanitize=${UMBEL_SANITIZE}")
+  if(UMBEL_SANITIZE MATCHES "thread")
+    # fences are not modelled by ThreadSanitizer; g++ says so for each one
+    target_compile_options(umbel_sanitizers INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-tsan>")
+  endif()
+endif()
+
+set(UMBEL_HAVE_CUDA OFF)
+if(NOT UMBEL_CUDA STREQUAL "OFF")
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(UMBEL_NVCC nvcc HINTS "$ENV{CUDA_HOME}/bin" /usr/local/cuda/bin)
+    mark_as_advanced(UMBEL_NVCC)
+    if(UMBEL_NVCC)
+      set(CMAKE_CUDA_COMPILER "${UMBEL_NVCC}")
+    endif()
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
+  endif()
+  if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX} OR UMBEL_CUDA STREQUAL "ON")
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    # CMake 3.25 knows no C++20 of nvcc's, so CMAKE_CUDA_STANDARD cannot say it
+    target_compile_options(umbel_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
+    set(UMBEL_HAVE_CUDA ON)
+  endif()
+endif()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Umbel authors
+
+# Labels: unit inproc mpi cluster failure long. Every test has a watchdog (TIMEOUT), stretched under a sanitizer.
+set(UMBEL_TEST_LABELS unit inproc mpi cluster failure long)
+set(UMBEL_TEST_TIMEOUT_FACTOR 1)
+if(UMBEL_SANITIZE)
+  set(UMBEL_TEST_TIMEOUT_FACTOR 6)
+endif()
+
+# What any test on one plain host needs: nothing leaves the loopback, Open MPI runs as root and beyond the cores.
+set(UMBEL_TEST_ENVIRONMENT
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+    UCX_NET_DEVICES=lo UCX_LOG_LEVEL=error
+    "TSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/tsan.supp' halt_on_error=1 second_deadlock_stack=1"
+    "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/lsan.supp' print_suppressions=0")
+
+function(umbel_register_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "LABELS;COMMAND;ENVIRONMENT")
+  foreach(label IN LISTS arg_LABELS)
+    if(NOT label IN_LIST UMBEL_TEST_LABELS)
+      message(FATAL_ERROR "test ${name}: unknown label ${label}")
+    endif()
+  endforeach()
+  if(NOT arg_LABELS)
+    message(FATAL_ERROR "test ${name} has no label")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 60)
+  endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  math(EXPR timeout "${arg_TIMEOUT} * ${UMBEL_TEST_TIMEOUT_FACTOR}")
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${timeout} PROCESSORS ${arg_PROCESSORS}
+                       SKIP_RETURN_CODE 77 ENVIRONMENT "${UMBEL_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
+  if("cluster" IN_LIST arg_LABELS)
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK umbel_cluster)
+  endif()
+endfunction()
+
+# umbel_test(NAME name LABELS … SOURCES … LINKS … [RANKS n…] [TIMEOUT s] [ENVIRONMENT A=b…] [NO_MAIN])
+#
+# A GoogleTest program. With RANKS it runs under mpirun, once per number of ranks (tests NAME.1, NAME.2, …), and its
+# main() starts MPI (tests/support/mpi_main.cpp). NO_MAIN: the sources bring their own main().
+function(umbel_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_MAIN" "NAME;TIMEOUT" "LABELS;SOURCES;LINKS;RANKS;ENVIRONMENT")
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
+  target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${arg_NAME} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock Threads::Threads umbel_warnings
+                        umbel_sanitizers)
+  if(arg_RANKS)
+    target_link_libraries(${arg_NAME} PRIVATE umbel_dep::mpi)
+  endif()
+  if(NOT arg_NO_MAIN)
+    if(arg_RANKS)
+      target_sources(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp")
+    else()
+      target_link_libraries(${arg_NAME} PRIVATE GTest::gmock_main)
+    endif()
+  endif()
+  if(NOT arg_RANKS)
+    umbel_register_test(${arg_NAME} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${arg_ENVIRONMENT}
+                        COMMAND ${arg_NAME})
+    return()
+  endif()
+  foreach(ranks IN LISTS arg_RANKS)
+    umbel_register_test(${arg_NAME}.${ranks} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} PROCESSORS ${ranks}
+                        ENVIRONMENT ${arg_ENVIRONMENT}
+                        COMMAND "${MPIEXEC_EXECUTABLE}" -n ${ranks} "$<TARGET_FILE:${arg_NAME}>")
+  endforeach()
+endfunction()
+
+# umbel_command_test(NAME name LABELS … COMMAND … [TIMEOUT s] [PROCESSORS n] [ENVIRONMENT A=b…])
+#
+# A command (usually a script) that passes by exit status 0 and skips by 77, its reason on the last line.
+function(umbel_command_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT;PROCESSORS" "LABELS;COMMAND;ENVIRONMENT")
+  umbel_register_test(${arg_NAME} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS}
+                      ENVIRONMENT ${arg_ENVIRONMENT} COMMAND ${arg_COMMAND})
+endfunction()
