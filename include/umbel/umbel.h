@@ -125,6 +125,10 @@ UMBEL_API umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char*
 UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count, umbel_dtype_t dtype,
                                              umbel_op_t op);
 
+/* Health. UMBEL_SUCCESS while the communicator is usable, else the code of its failure (a dead rank, an abort by another rank).
+ * Local; never blocks. For programs that wait for something else than Umbel and want to hear of dead ranks meanwhile. */
+UMBEL_API umbel_result_t umbel_comm_check(umbel_comm_t comm);
+
 UMBEL_API umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info);
 UMBEL_API umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_info_t* info);
 
@@ -135,11 +139,18 @@ UMBEL_API const char* umbel_algorithm_summary(const char* name);
 
 /* Message of the calling thread's last failure; "" when there was none. Valid until its next failing call. */
 UMBEL_API const char* umbel_last_error(void);
+/* For adapters such as umbel_mpi.h: makes `message` the calling thread's last failure and returns `result`. */
+UMBEL_API umbel_result_t umbel_report(umbel_result_t result, const char* message);
 UMBEL_API const char* umbel_result_name(umbel_result_t result);
 
 /* "0.1.0", and the revision it was built from ("unknown" outside a checkout). Static strings. */
 UMBEL_API const char* umbel_version(void);
 UMBEL_API const char* umbel_revision(void);
+
+/* Facts as a JSON object, for people and tools (umbel_info): the build ("build"), every configuration variable
+ * ("variables"), and, with a communicator, this rank's view of it ("communicator"). comm may be NULL. Local.
+ * *json is valid until the calling thread's next umbel_describe. */
+UMBEL_API umbel_result_t umbel_describe(umbel_comm_t comm, const char** json);
 
 #ifdef __cplusplus
 }

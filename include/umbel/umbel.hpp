@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The C++ interface of Umbel: a header-only layer over umbel.h. C++20.
+//
+//   umbel_comm_t handle = nullptr;
+//   umbel::check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, nullptr));
+//   umbel::Comm comm(handle);                  // owns it from here
+//   std::vector<float> gradient(n), sum(n);
+//   comm.all_reduce(gradient, sum);            // out-of-place
+//   comm.all_reduce_in_place(sum, UMBEL_AVG);  // in-place
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "umbel/umbel.h"
+
+namespace umbel {
+inline namespace v0 {
+
+/// A failed call: the code, and the message as what().
+class Error : public std::runtime_error {
+ public:
+  Error(umbel_result_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  umbel_result_t code() const noexcept { return code_; }
+
+ private:
+  umbel_result_t code_;
+};
+
+/// @throws Error with the calling thread's last message when `result` is not UMBEL_SUCCESS.
+inline void check(umbel_result_t result) {
+  if (result != UMBEL_SUCCESS) {
+    throw Error(result, std::string(umbel_result_name(result)) + ": " + umbel_last_error());
+  }
+}
+
+/// 16-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+namespace detail {
+template <class T>
+constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
+  if constexpr (std::same_as<T, Half>) return UMBEL_FP16;
+  if constexpr (std::same_as<T, BFloat16>) return UMBEL_BF16;
+  if constexpr (std::same_as<T, float>) return UMBEL_FP32;
+  if constexpr (std::same_as<T, double>) return UMBEL_FP64;
+  if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+    constexpr bool is_signed = std::is_signed_v<T>;
+    if constexpr (sizeof(T) == 1) return is_signed ? UMBEL_INT8 : UMBEL_UINT8;
+    if constexpr (sizeof(T) == 2) return is_signed ? UMBEL_INT16 : UMBEL_UINT16;
+    if constexpr (sizeof(T) == 4) return is_signed ? UMBEL_INT32 : UMBEL_UINT32;
+    if constexpr (sizeof(T) == 8) return is_signed ? UMBEL_INT64 : UMBEL_UINT64;
+  }
+  return std::nullopt;
+}
+}  // namespace detail
+
+/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16.
+template <class T>
+concept Element = detail::dtype_of<T>().has_value();
+
+template <Element T>
+inline constexpr umbel_dtype_t dtype_of = *detail::dtype_of<T>();
+
+/// Contiguous elements: a vector, an array, a span.
+template <class R>
+concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
+
+template <class R>
+concept WritableElementRange = ElementRange<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.
+class Comm {
+ public:
+  Comm() noexcept = default;
+  /// Takes ownership of `handle`.
+  explicit Comm(umbel_comm_t handle) noexcept : handle_(handle) {}
+  /// Makes a communicator. Collective over the bootstrap's ranks. @throws Error
+  explicit Comm(const umbel_bootstrap_t& bootstrap) { check(umbel_comm_create(&handle_, &bootstrap, nullptr)); }
+  Comm(const umbel_bootstrap_t& bootstrap, const umbel_config_t& config) {
+    check(umbel_comm_create(&handle_, &bootstrap, &config));
+  }
+
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+  Comm(Comm&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Comm& operator=(Comm&& other) noexcept {
+    if (this != &other) {
+      umbel_comm_destroy(handle_);
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  /// Errors are lost here: close() reports them.
+  ~Comm() { umbel_comm_destroy(handle_); }
+
+  /// Frees the communicator and reports errors. Collective. @throws Error
+  void close() { check(umbel_comm_destroy(std::exchange(handle_, nullptr))); }
+
+  umbel_comm_t native() const noexcept { return handle_; }
+  /// Gives up ownership.
+  umbel_comm_t release() noexcept { return std::exchange(handle_, nullptr); }
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  umbel_comm_info_t info() const {
+    umbel_comm_info_t info{};
+    info.struct_size = sizeof(info);
+    check(umbel_comm_get_info(handle_, &info));
+    return info;
+  }
+  int rank() const { return info().rank; }
+  int ranks() const { return info().ranks; }
+  int nodes() const { return info().nodes; }
+
+  /// Every rank gets the sum (or min, …) of `send` over the ranks. Collective, blocking.
+  /// @pre  the same length, type and op on all ranks; send and recv have the same length and are disjoint or equal.
+  /// @post recv is bitwise equal on all ranks.
+  /// @throws Error (InvalidArgument, Mismatch, Timeout, PeerFailure by its code)
+  template <ElementRange Send, WritableElementRange Recv>
+    requires std::same_as<std::ranges::range_value_t<Send>, std::ranges::range_value_t<Recv>>
+  void all_reduce(const Send& send, Recv&& recv, umbel_op_t op = UMBEL_SUM) {
+    if (std::ranges::size(send) != std::ranges::size(recv)) {
+      throw Error(UMBEL_ERROR_INVALID_ARGUMENT, "all_reduce: send has " + std::to_string(std::ranges::size(send)) +
+                                                    " elements, recv has " + std::to_string(std::ranges::size(recv)));
+    }
+    check(umbel_all_reduce(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(recv),
+                           dtype_of<std::ranges::range_value_t<Recv>>, op, handle_));
+  }
+
+  /// The same with the result in place of the input.
+  template <WritableElementRange Data>
+  void all_reduce_in_place(Data&& data, umbel_op_t op = UMBEL_SUM) {
+    check(umbel_all_reduce(std::ranges::data(data), std::ranges::data(data), std::ranges::size(data),
+                           dtype_of<std::ranges::range_value_t<Data>>, op, handle_));
+  }
+
+  /// Forces an algorithm for the calls that follow; "auto": none. The same on every rank. @throws Error
+  void set_algorithm(const std::string& name) { check(umbel_comm_set_algorithm(handle_, name.c_str())); }
+
+  /// Why `algorithm` cannot serve this call; nullopt when it can. @throws Error on anything else (no such algorithm).
+  std::optional<std::string> refusal(const std::string& algorithm, std::size_t count, umbel_dtype_t dtype,
+                                     umbel_op_t op) const {
+    const umbel_result_t result = umbel_comm_supports(handle_, algorithm.c_str(), count, dtype, op);
+    if (result == UMBEL_ERROR_UNSUPPORTED) {
+      return umbel_last_error();
+    }
+    check(result);
+    return std::nullopt;
+  }
+
+  /// The algorithm that ran last and its predicted time.
+  umbel_call_info_t last_call() const {
+    umbel_call_info_t call{};
+    call.struct_size = sizeof(call);
+    check(umbel_comm_last_call(handle_, &call));
+    return call;
+  }
+
+  /// @throws Error when the communicator has failed. Local, never blocks.
+  void check_health() const { check(umbel_comm_check(handle_)); }
+
+ private:
+  umbel_comm_t handle_ = nullptr;
+};
+
+}  // namespace v0
+}  // namespace umbel
