@@ -73,6 +73,11 @@ class Communicator {
   /// Why `algorithm` cannot serve such a call here; "" when it can. Local.
   virtual std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const = 0;
 
+  /// Health (umbel_comm_check): throws what the communicator failed with; else looks once, without blocking, for dead or
+  /// cut-off peers and for aborts by others (local liveness, the abort flag, one round of progress), and throws
+  /// PeerFailure when it finds any. For callers that wait elsewhere (the perf app between its calls).
+  virtual void check_health() = 0;
+
   virtual CallInfo last_call() const noexcept = 0;
   virtual const CommInfo& info() const noexcept = 0;
   virtual const Shape& shape() const noexcept = 0;
