@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What stands in front of every message between nodes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/types.hpp"
+
+namespace umbel::net {
+
+/// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
+/// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
+struct CallSummary {
+  std::uint64_t count = 0;  ///< elements
+  std::int32_t root = -1;   ///< −1 where there is none
+  Collective collective = Collective::all_reduce;
+  DType dtype = DType::int8;
+  RedOp op = RedOp::sum;
+  std::uint8_t extra = 0;  ///< free for the caller (say, an agreed choice); compared like the rest
+
+  bool operator==(const CallSummary&) const = default;
+};
+static_assert(sizeof(CallSummary) == 16);
+
+/// `all_reduce of 1024 × fp32, sum`.
+std::string to_text(const CallSummary& summary);
+
+/// What makes a message find its receive. Unique among the messages that are under way at a time; should two be equal
+/// nevertheless, they match in the order in which they were posted and arrive.
+struct MessageKey {
+  std::uint32_t communicator = 0;
+  std::int32_t source = -1;    ///< the sender's peer number in the transports (its rank in the job)
+  std::uint64_t sequence = 0;  ///< of the operation in its communicator
+  std::int32_t channel = 0;
+  std::uint32_t index = 0;  ///< of the message in its channel
+
+  bool operator==(const MessageKey&) const = default;
+};
+static_assert(sizeof(MessageKey) == 24);
+
+/// On the wire, in the sender's byte order (one job runs on one kind of machine; the configuration hash includes it).
+/// The length is not in it: UCX delivers the length that was sent.
+struct MessageHeader {
+  std::uint64_t job_nonce = 0;
+  MessageKey key;
+  CallSummary summary;
+};
+static_assert(sizeof(MessageHeader) == 48);
+
+/// A message met its receive but does not belong to the same call.
+struct Mismatch {
+  MessageKey key;
+  CallSummary expected;  ///< this rank's call
+  CallSummary found;     ///< the call of rank `key.source`
+  std::uint64_t expected_bytes = 0;
+  std::uint64_t found_bytes = 0;
+
+  /// The summaries are equal and only the lengths differ: a defect of Umbel or differing configurations, not the user's.
+  bool only_length() const noexcept { return expected == found; }
+};
+
+/// Names both ranks' values and what differs.
+std::string to_text(const Mismatch& mismatch);
+
+}  // namespace umbel::net
