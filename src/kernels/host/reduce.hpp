@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Reduction on host memory. The same bits on every CPU and SIMD width, which the tests hold every target to:
+//
+//   · sources are folded left to right, source 0 first, in one pass;
+//   · fp16 and bf16 are folded in fp32 and rounded once, to nearest even; what is too large becomes infinite;
+//   · sums and products of integers wrap (two's complement);
+//   · min and max return the leftmost of the equal candidates, so min(+0, −0) = +0 and min(−0, +0) = −0;
+//   · a floating-point result is NaN if any source is NaN (min and max too) or the operation is invalid; there is one
+//     NaN: quiet, positive, no payload. So min and max give the same bits however a fold is cut into parts;
+//   · avg is the sum; its last fold divides: floats before the only rounding, integers the wrapped sum, toward zero.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.hpp"
+
+namespace umbel::kernels {
+
+/// dst[i] = sources[0][i] op sources[1][i] op … for `count` elements.
+/// @param dst      may equal any of the sources, and must not overlap one in another way. Any alignment, as the sources.
+/// @param divisor  avg: 0 leaves the sum, else the sum is divided by it. Ignored by other operators.
+/// @pre source_count ≥ 1
+void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,
+            std::uint32_t divisor);
+
+/// dst ← src; the two are equal or disjoint.
+void copy(void* dst, const void* src, std::size_t bytes);
+
+}  // namespace umbel::kernels
