@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "base/config.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+
+namespace umbel {
+namespace {
+
+constexpr std::string_view kPrefix = "UMBEL_";
+constexpr std::array<std::string_view, 3> kCmaNames{"auto", "off", "on"};
+constexpr std::array<std::string_view, 4> kWaitNames{"auto", "spin", "yield", "sleep"};
+constexpr std::array<LogLevel, 6> kLogLevels{LogLevel::none, LogLevel::error, LogLevel::warn,
+                                             LogLevel::info, LogLevel::debug, LogLevel::trace};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) {
+  Number value{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <std::size_t N>
+std::size_t index_of(const std::array<std::string_view, N>& names, std::string_view text) {
+  const auto found = std::ranges::find(names, lower(text));
+  if (found == names.end()) throw InvalidArgument(fmt::format("expected one of {}", fmt::join(names, ", ")));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+bool parse_switch(std::string_view text) {
+  if (text == "0") return false;
+  if (text == "1") return true;
+  throw InvalidArgument("expected 0 or 1");
+}
+
+std::chrono::milliseconds parse_seconds(std::string_view text) {
+  constexpr double kLongest = 1e9;  // about 31 years
+  const auto seconds = whole_number<double>(text);
+  if (!seconds || !std::isfinite(*seconds) || *seconds < 0.001 || *seconds > kLongest)
+    throw InvalidArgument("expected seconds, at least 0.001");
+  return std::chrono::milliseconds(std::llround(*seconds * 1000));
+}
+
+int parse_channels(std::string_view text) {
+  constexpr int kMost = 64;
+  const auto value = whole_number<int>(text);
+  if (!value || *value < 0 || *value > kMost)
+    throw InvalidArgument(fmt::format("expected a number from 0 to {}", kMost));
+  return *value;
+}
+
+std::uint64_t parse_window(std::string_view text) {
+  constexpr std::uint64_t kLeast = 64U << 10U;
+  const std::uint64_t bytes = parse_bytes(text);
+  if (bytes < kLeast) throw InvalidArgument("expected at least 64K");
+  return bytes;
+}
+
+LogLevel parse_level(std::string_view text) {
+  for (LogLevel level : kLogLevels)
+    if (lower(text) == name_of(level)) return level;
+  throw InvalidArgument("expected one of none, error, warn, info, debug, trace");
+}
+
+// One entry a variable, in the order in which people read them. `agreed` is false where ranks may well differ.
+constexpr std::array kVariables{
+    Config::Variable{
+        .name = "UMBEL_ALGORITHM",
+        .type = "auto or a name",
+        .meaning =
+            "The algorithm of every call. `auto`: the cost model chooses for each call. A named algorithm that cannot "
+            "serve a call is an error, never replaced by another. `all_reduce_perf --list-algorithms` names them.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.algorithm = text; },
+        .get = [](const Config& c) { return c.algorithm; }},
+    Config::Variable{
+        .name = "UMBEL_REPRODUCIBLE",
+        .type = "0 or 1",
+        .meaning =
+            "1: floating-point results depend on the number of ranks only, not on how they are placed on nodes; only "
+            "algorithms that the checker has found to compute that one expression are used.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.reproducible = parse_switch(text); },
+        .get = [](const Config& c) { return std::string(c.reproducible ? "1" : "0"); }},
+    Config::Variable{
+        .name = "UMBEL_NODES",
+        .type = "a number or a list",
+        .meaning =
+            "Places the ranks on virtual nodes instead of the nodes found. A number: that many nodes of consecutive "
+            "ranks, larger ones first (5 ranks on 2 nodes: 3 and 2). A comma list: the node of each rank (`0,1,0,1`); "
+            "entries may be paths for more levels (`0/0,0/1,1/0,1/1`). Ranks on different virtual nodes use the "
+            "network even on one host. What does not fit the number of ranks is an error.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.nodes = text; },
+        .get = [](const Config& c) { return c.nodes; }},
+    Config::Variable{
+        .name = "UMBEL_TIMEOUT_S",
+        .type = "seconds",
+        .meaning =
+            "The deadline of every wait for other ranks. When it passes, the call fails with an error that says who "
+            "is missing.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.timeout = parse_seconds(text); },
+        .get = [](const Config& c) { return fmt::format("{}", static_cast<double>(c.timeout.count()) / 1000); }},
+    Config::Variable{.name = "UMBEL_DEBUG",
+                     .type = "none, error, warn, info, debug or trace",
+                     .meaning = "How much is logged, to stderr. Each level includes those before it.",
+                     .agreed = false,
+                     .set = [](Config& c, std::string_view text) { c.debug = parse_level(text); },
+                     .get = [](const Config& c) { return std::string(name_of(c.debug)); }},
+    Config::Variable{.name = "UMBEL_DEBUG_SUBSYS",
+                     .type = "a list",
+                     .meaning = "Who logs more than warnings: a comma list of init, net, window, topo, plan, exec, "
+                                "wait, health or all; `^` "
+                                "in front of a name takes it out (`^exec,^wait`: all but these two).",
+                     .agreed = false,
+                     .set =
+                         [](Config& c, std::string_view text) {
+                           static_cast<void>(SubsystemSet::parse(text));
+                           c.debug_subsystems = text;
+                         },
+                     .get = [](const Config& c) { return c.debug_subsystems; }},
+    Config::Variable{
+        .name = "UMBEL_NET_DEVICES",
+        .type = "a list",
+        .meaning = "The network devices to use between nodes: a comma list of exact names (`eth0,eth1`), or with a "
+                   "leading `^` "
+                   "all but those (`^docker0,lo`). Unset: all that UCX finds. `umbel_info` prints what was chosen.",
+        .agreed = false,
+        .set = [](Config& c, std::string_view text) { c.net_devices = DeviceFilter::parse(text); },
+        .get = [](const Config& c) { return c.net_devices.to_text(); }},
+    Config::Variable{
+        .name = "UMBEL_CMA",
+        .type = "auto, off or on",
+        .meaning =
+            "Whether ranks of a node read each other's buffers by process_vm_readv. `auto`: where a real read works "
+            "between all ranks; `on`: an error where it does not.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.cma = static_cast<CmaMode>(index_of(kCmaNames, text)); },
+        .get = [](const Config& c) { return std::string(name_of(c.cma)); }},
+    Config::Variable{
+        .name = "UMBEL_WINDOW_BYTES",
+        .type = "bytes",
+        .meaning = "Shared memory that each rank gives for data on its way to its neighbours. At least 64K.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.window_bytes = parse_window(text); },
+        .get = [](const Config& c) { return bytes_to_text(c.window_bytes); }},
+    Config::Variable{.name = "UMBEL_PIECE_BYTES",
+                     .type = "bytes",
+                     .meaning = "How much of a large call an algorithm handles at a time. 0: chosen for each call.",
+                     .agreed = true,
+                     .set = [](Config& c, std::string_view text) { c.piece_bytes = parse_bytes(text); },
+                     .get = [](const Config& c) { return bytes_to_text(c.piece_bytes); }},
+    Config::Variable{.name = "UMBEL_CHUNK_BYTES",
+                     .type = "bytes",
+                     .meaning = "The unit in which data moves, so that steps overlap. 0: chosen for each call.",
+                     .agreed = true,
+                     .set = [](Config& c, std::string_view text) { c.chunk_bytes = parse_bytes(text); },
+                     .get = [](const Config& c) { return bytes_to_text(c.chunk_bytes); }},
+    Config::Variable{
+        .name = "UMBEL_CHANNELS",
+        .type = "a number",
+        .meaning = "Channels (rings, trees) that an algorithm runs side by side, at most 64. 0: chosen for each call.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.channels = parse_channels(text); },
+        .get = [](const Config& c) { return std::to_string(c.channels); }},
+    Config::Variable{
+        .name = "UMBEL_WAIT",
+        .type = "auto, spin, yield or sleep",
+        .meaning =
+            "What a rank does while it waits. `auto`: spins briefly where each rank of the node has a core of its own, "
+            "yields at once where it has not, and sleeps after a while.",
+        .agreed = false,
+        .set = [](Config& c, std::string_view text) { c.wait = static_cast<WaitMode>(index_of(kWaitNames, text)); },
+        .get = [](const Config& c) { return std::string(name_of(c.wait)); }},
+};
+
+/// Calls visit(name, value) for each UMBEL_* variable of an environment.
+template <class Visit>
+void for_each_variable(const char* const* environment, Visit&& visit) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::size_t equals = entry.find('=');
+    if (!entry.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    visit(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+}
+
+/// Levenshtein's distance: letters to insert, delete or replace.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+const Config::Variable* find_variable(std::string_view name) {
+  const auto found = std::ranges::find(kVariables, name, &Config::Variable::name);
+  return found == kVariables.end() ? nullptr : &*found;
+}
+
+std::uint64_t fnv1a(std::string_view text) {
+  std::uint64_t h = 14695981039346656037ULL;
+  for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  return h;
+}
+
+std::string shown(std::string_view value) { return value.empty() ? "(unset)" : std::string(value); }
+
+/// "rank 3", "ranks 1, 4, 5", or "the other ranks" for the largest of several groups.
+std::string who(const std::vector<std::size_t>& ranks, bool largest) {
+  if (largest) return "the other ranks";
+  return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
+/// The value of `name` in an agreed text.
+std::string value_in(std::string_view text, std::string_view name) {
+  const std::string key = std::string(name) + "=";
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    if (line.starts_with(key)) return std::string(line.substr(key.size()));
+    begin = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name_of(CmaMode mode) noexcept { return kCmaNames[static_cast<std::size_t>(mode)]; }
+std::string_view name_of(WaitMode mode) noexcept { return kWaitNames[static_cast<std::size_t>(mode)]; }
+
+DeviceFilter DeviceFilter::parse(std::string_view list) {
+  DeviceFilter filter;
+  if (list.empty()) return filter;
+  filter.exclude = list.front() == '^';
+  if (filter.exclude) list.remove_prefix(1);
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    const std::string_view name = list.substr(begin, comma - begin);
+    if (name.empty() || name.find('^') != std::string_view::npos)
+      throw InvalidArgument("expected device names separated by commas; one ^ in front of the list excludes them all");
+    filter.names.emplace_back(name);
+    begin = comma + 1;
+  }
+  return filter;
+}
+
+bool DeviceFilter::admits(std::string_view device) const {
+  if (names.empty()) return true;
+  const bool named = std::ranges::find(names, device) != names.end();
+  return named != exclude;
+}
+
+std::string DeviceFilter::to_text() const { return fmt::format("{}{}", exclude ? "^" : "", fmt::join(names, ",")); }
+
+std::span<const Config::Variable> Config::variables() noexcept { return kVariables; }
+
+Config Config::from_environment(const char* const* environment) {
+  Config config;
+  for_each_variable(environment, [&config](std::string_view name, std::string_view value) {
+    const Variable* variable = find_variable(name);
+    if (variable == nullptr || value.empty()) return;
+    try {
+      variable->set(config, value);
+    } catch (const InvalidArgument& error) {
+      throw InvalidArgument(fmt::format("{}={}: {}", name, value, error.what()));
+    }
+  });
+  return config;
+}
+
+Config Config::from_environment() { return from_environment(environ); }
+
+std::vector<std::pair<std::string_view, std::string>> Config::values() const {
+  std::vector<std::pair<std::string_view, std::string>> all;
+  for (const Variable& variable : kVariables) all.emplace_back(variable.name, variable.get(*this));
+  return all;
+}
+
+std::string Config::agreed_text() const {
+  std::string text;
+  for (const Variable& variable : kVariables)
+    if (variable.agreed) text += fmt::format("{}={}\n", variable.name, variable.get(*this));
+  return text;
+}
+
+std::uint64_t Config::agreed_hash() const { return fnv1a(agreed_text()); }
+
+std::vector<std::string> unknown_variables(const char* const* environment) {
+  std::vector<std::string> messages;
+  for_each_variable(environment, [&messages](std::string_view name, std::string_view) {
+    if (find_variable(name) != nullptr) return;
+    const auto distance = [name](const Config::Variable& variable) { return edit_distance(variable.name, name); };
+    const Config::Variable& nearest = *std::ranges::min_element(kVariables, {}, distance);
+    messages.push_back(fmt::format("{} is no variable of Umbel's; the nearest is {}", name, nearest.name));
+  });
+  return messages;
+}
+
+std::vector<std::string> unknown_variables() { return unknown_variables(environ); }
+
+std::string explain_difference(std::span<const std::string> agreed_text_of_rank) {
+  std::vector<std::string> sentences;
+  for (const Config::Variable& variable : kVariables) {
+    if (!variable.agreed) continue;
+    std::map<std::string, std::vector<std::size_t>> ranks_of_value;
+    for (std::size_t rank = 0; rank < agreed_text_of_rank.size(); ++rank)
+      ranks_of_value[value_in(agreed_text_of_rank[rank], variable.name)].push_back(rank);
+    if (ranks_of_value.size() < 2) continue;
+    const auto size_of_group = [](const auto& group) { return group.second.size(); };
+    const auto largest = std::ranges::max_element(ranks_of_value, {}, size_of_group);
+    std::vector<std::string> parts;
+    for (auto group = ranks_of_value.begin(); group != ranks_of_value.end(); ++group) {
+      const bool rest = group == largest && group->second.size() > 1;
+      parts.push_back(fmt::format("{} on {}", shown(group->first), who(group->second, rest)));
+    }
+    sentences.push_back(fmt::format("{} is {}", variable.name, fmt::join(parts, ", ")));
+  }
+  return fmt::format("{}", fmt::join(sentences, "; "));
+}
+
+std::uint64_t parse_bytes(std::string_view text) {
+  std::string_view digits = text;
+  unsigned shift = 0;
+  if (!digits.empty()) {
+    constexpr std::string_view kUnits = "kmg";
+    const auto letter = static_cast<char>(std::tolower(static_cast<unsigned char>(digits.back())));
+    if (const std::size_t unit = kUnits.find(letter); unit != std::string_view::npos) {
+      shift = 10U * (static_cast<unsigned>(unit) + 1U);
+      digits.remove_suffix(1);
+    }
+  }
+  const auto value = whole_number<std::uint64_t>(digits);
+  if (!value) throw InvalidArgument("expected bytes, such as 65536, 64K, 16M or 1G");
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (*value > kMost >> shift) throw InvalidArgument("too many bytes");
+  return *value << shift;
+}
+
+std::string bytes_to_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "KMG";
+  if (bytes == 0) return "0";
+  std::string unit;
+  for (std::size_t u = 0; u < kUnits.size() && bytes % 1024 == 0; ++u) {
+    bytes /= 1024;
+    unit = kUnits[u];
+  }
+  return std::to_string(bytes) + unit;
+}
+
+}  // namespace umbel
