@@ -148,7 +148,7 @@ UMBEL_API const char* umbel_version(void);
 UMBEL_API const char* umbel_revision(void);
 
 /* Facts as a JSON object, for people and tools (umbel_info): the build ("build"), every configuration variable
- * ("variables"), and, with a communicator, this rank's view of it ("communicator"). comm may be NULL. Local.
+ * ("variables"), the host ("host"), and, with a communicator, this rank's view of it ("communicator"). comm may be NULL. Local.
  * *json is valid until the calling thread's next umbel_describe. */
 UMBEL_API umbel_result_t umbel_describe(umbel_comm_t comm, const char** json);
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+
+#include "base/error.hpp"
+
+namespace umbel::shim {
+
+// The two enums are one list: a reordering of either must not compile.
+static_assert(static_cast<int>(DType::int8) == UMBEL_INT8 && static_cast<int>(DType::int16) == UMBEL_INT16 &&
+              static_cast<int>(DType::int32) == UMBEL_INT32 && static_cast<int>(DType::int64) == UMBEL_INT64 &&
+              static_cast<int>(DType::uint8) == UMBEL_UINT8 && static_cast<int>(DType::uint16) == UMBEL_UINT16 &&
+              static_cast<int>(DType::uint32) == UMBEL_UINT32 && static_cast<int>(DType::uint64) == UMBEL_UINT64 &&
+              static_cast<int>(DType::fp16) == UMBEL_FP16 && static_cast<int>(DType::bf16) == UMBEL_BF16 &&
+              static_cast<int>(DType::fp32) == UMBEL_FP32 && static_cast<int>(DType::fp64) == UMBEL_FP64);
+static_assert(kDTypeCount == UMBEL_FP64 + 1);
+static_assert(static_cast<int>(RedOp::sum) == UMBEL_SUM && static_cast<int>(RedOp::prod) == UMBEL_PROD &&
+              static_cast<int>(RedOp::min) == UMBEL_MIN && static_cast<int>(RedOp::max) == UMBEL_MAX &&
+              static_cast<int>(RedOp::avg) == UMBEL_AVG);
+static_assert(kRedOpCount == UMBEL_AVG + 1);
+
+DType to_dtype(umbel_dtype_t dtype) {
+  const auto value = static_cast<long long>(dtype);
+  if (value < 0 || value >= kDTypeCount) {
+    throw InvalidArgument(fmt::format("dtype {} is none of umbel_dtype_t (0 … {})", value, kDTypeCount - 1));
+  }
+  return static_cast<DType>(value);
+}
+
+RedOp to_redop(umbel_op_t op) {
+  const auto value = static_cast<long long>(op);
+  if (value < 0 || value >= kRedOpCount) {
+    throw InvalidArgument(fmt::format("op {} is none of umbel_op_t (0 … {})", value, kRedOpCount - 1));
+  }
+  return static_cast<RedOp>(value);
+}
+
+std::size_t checked_bytes(std::size_t count, DType dtype) {
+  constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
+  if (count > kLimit / size_of(dtype)) {
+    throw InvalidArgument(fmt::format("count {} of {} is more bytes than fit in memory", count, name_of(dtype)));
+  }
+  return count * size_of(dtype);
+}
+
+void check_buffers(const void* send, const void* recv, std::size_t bytes) {
+  if (bytes == 0) {
+    return;
+  }
+  require(send, "send");
+  require(recv, "recv");
+  const auto first = reinterpret_cast<std::uintptr_t>(send);
+  const auto second = reinterpret_cast<std::uintptr_t>(recv);
+  constexpr auto kEnd = std::numeric_limits<std::uintptr_t>::max();
+  if (bytes > kEnd - first || bytes > kEnd - second) {
+    throw InvalidArgument(fmt::format("{} bytes from {} or {} reach past the end of memory", bytes, send, recv));
+  }
+  if (first != second && first < second + bytes && second < first + bytes) {
+    throw InvalidArgument(
+        fmt::format("send {} and recv {} overlap ({} bytes each): they must be equal (in-place) or disjoint", send, recv, bytes));
+  }
+}
+
+void require(const void* pointer, std::string_view what) {
+  if (pointer == nullptr) {
+    throw InvalidArgument(fmt::format("{} is NULL", what));
+  }
+}
+
+void check_struct_size(const void* caller_struct, std::size_t given, std::size_t smallest, std::size_t known,
+                       std::string_view name) {
+  if (given < smallest) {
+    throw InvalidArgument(fmt::format("{}.struct_size is {}, at least {} is needed: set it to sizeof({})", name, given, smallest, name));
+  }
+  constexpr std::size_t kSane = 4096;
+  if (given > kSane) {
+    throw InvalidArgument(fmt::format("{}.struct_size is {}: set it to sizeof({})", name, given, name));
+  }
+  if (caller_struct == nullptr) {
+    return;
+  }
+  const auto* bytes = static_cast<const unsigned char*>(caller_struct);
+  for (std::size_t i = known; i < given; ++i) {
+    if (bytes[i] != 0) {
+      throw InvalidArgument(fmt::format("{} uses fields that this libumbel ({}) does not know: it is older than the header",
+                                        name, umbel_version()));
+    }
+  }
+}
+
+}  // namespace umbel::shim

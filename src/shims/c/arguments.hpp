@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What a C caller can get wrong, checked before the runtime sees it. Everything here throws InvalidArgument with the
+// name of the argument and the value.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <string_view>
+
+#include "base/types.hpp"
+#include "umbel/umbel.h"
+
+namespace umbel::shim {
+
+DType to_dtype(umbel_dtype_t dtype);
+RedOp to_redop(umbel_op_t op);
+
+/// Bytes of `count` elements; refuses what does not fit into size_t.
+std::size_t checked_bytes(std::size_t count, DType dtype);
+
+/// Present, not wrapping around the end of memory, and either equal or disjoint.
+void check_buffers(const void* send, const void* recv, std::size_t bytes);
+
+/// The text of a pointer that must be given.
+void require(const void* pointer, std::string_view what);
+
+/// `given`: the caller's struct_size. Older callers have smaller structs (never below `smallest`, that of 0.1); a larger
+/// one comes from a newer header and is accepted when what this library does not know of is zero.
+void check_struct_size(const void* caller_struct, std::size_t given, std::size_t smallest, std::size_t known,
+                       std::string_view name);
+
+/// A copy of the caller's struct; fields that the caller's header did not have stay zero.
+template <class T>
+T copy_in(const T& caller_struct, std::string_view name, std::size_t smallest = sizeof(T)) {
+  check_struct_size(&caller_struct, caller_struct.struct_size, smallest, sizeof(T), name);
+  T copy{};
+  std::memcpy(&copy, &caller_struct, caller_struct.struct_size < sizeof(T) ? caller_struct.struct_size : sizeof(T));
+  return copy;
+}
+
+/// Fills the caller's struct as far as it reaches; struct_size stays the caller's.
+template <class T>
+void copy_out(T value, T& caller_struct, std::string_view name, std::size_t smallest = sizeof(T)) {
+  const std::size_t given = caller_struct.struct_size;
+  check_struct_size(nullptr, given, smallest, sizeof(T), name);
+  value.struct_size = given;
+  std::memcpy(&caller_struct, &value, given < sizeof(T) ? given : sizeof(T));
+}
+
+}  // namespace umbel::shim

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The C ABI: arguments checked, exceptions turned into codes, everything else done by the runtime.
+#include "umbel/umbel.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algos/algorithm.hpp"
+#include "arguments.hpp"
+#include "base/error.hpp"
+#include "comm.hpp"
+#include "last_error.hpp"
+
+namespace umbel::shim {
+namespace {
+
+/// The C callbacks as the runtime's bootstrap; a nonzero return becomes an exception.
+net::Bootstrap to_bootstrap(const umbel_bootstrap_t& given) {
+  const umbel_bootstrap_t table = copy_in(given, "umbel_bootstrap_t");
+  if (table.size < 1 || table.rank < 0 || table.rank >= table.size) {
+    throw InvalidArgument(fmt::format("bootstrap: rank {} of size {} (needed: 0 ≤ rank < size)", table.rank, table.size));
+  }
+  if (table.allgather == nullptr || table.barrier == nullptr) {
+    throw InvalidArgument("bootstrap: the callbacks allgather and barrier must be given");
+  }
+  const auto report = [rank = table.rank](const char* callback, int code) {
+    if (code != 0) {
+      throw SystemError(fmt::format("rank {}: the bootstrap's {} failed with code {}", rank, callback, code));
+    }
+  };
+  return net::Bootstrap{
+      .rank = table.rank,
+      .size = table.size,
+      .allgather = [table, report](const void* send, void* recv, std::size_t bytes) {
+        report("allgather", table.allgather(table.context, send, recv, bytes));
+      },
+      .barrier = [table, report] { report("barrier", table.barrier(table.context)); },
+  };
+}
+
+runtime::CommOptions to_options(const umbel_config_t* given) {
+  runtime::CommOptions options;
+  if (given == nullptr) {
+    return options;
+  }
+  const umbel_config_t config = copy_in(*given, "umbel_config_t");
+  constexpr double kLongest = 1e9;  // seconds; more would overflow the nanoseconds
+  if (!(config.timeout_s >= 0 && config.timeout_s <= kLongest)) {
+    throw InvalidArgument(fmt::format("umbel_config_t.timeout_s is {}: 0 (the default) or seconds up to 1e9", config.timeout_s));
+  }
+  options.algorithm = config.algorithm == nullptr ? "" : config.algorithm;
+  options.reproducible = config.reproducible != 0;
+  options.timeout = std::chrono::nanoseconds(std::llround(config.timeout_s * 1e9));
+  return options;
+}
+
+runtime::Communicator& communicator_of(umbel_comm_t comm) {
+  require(comm, "comm");
+  return *comm->communicator;
+}
+
+/// Names as C strings that live as long as the process.
+const std::vector<std::pair<std::string, std::string>>& catalog() {
+  static const auto* const entries = [] {
+    auto* list = new std::vector<std::pair<std::string, std::string>>;  // never freed: callers keep the pointers
+    for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+      list->emplace_back(algorithm.name, algorithm.summary);
+    }
+    return list;
+  }();
+  return *entries;
+}
+
+}  // namespace
+}  // namespace umbel::shim
+
+using namespace umbel;
+using namespace umbel::shim;
+
+extern "C" umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,
+                                            const umbel_config_t* config) {
+  return guarded([&] {
+    require(comm, "comm");
+    require(bootstrap, "bootstrap");
+    auto created = std::make_unique<umbel_comm>();
+    created->communicator = runtime::Communicator::create(to_bootstrap(*bootstrap), to_options(config));
+    *comm = created.release();
+  });
+}
+
+extern "C" umbel_result_t umbel_comm_destroy(umbel_comm_t comm) {
+  return guarded([&] { delete comm; });
+}
+
+extern "C" umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype, umbel_op_t op,
+                                           umbel_comm_t comm) {
+  return guarded([&] {
+    runtime::Communicator& communicator = communicator_of(comm);
+    const DType type = to_dtype(dtype);
+    const RedOp reduction = to_redop(op);
+    check_buffers(send, recv, checked_bytes(count, type));
+    communicator.all_reduce(send, recv, count, type, reduction);
+  });
+}
+
+extern "C" umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm) {
+  return guarded([&] { communicator_of(comm).set_algorithm(algorithm == nullptr ? "" : algorithm); });
+}
+
+extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count, umbel_dtype_t dtype,
+                                              umbel_op_t op) {
+  return guarded([&] {
+    require(algorithm, "algorithm");
+    const runtime::Communicator& communicator = communicator_of(comm);
+    const DType type = to_dtype(dtype);
+    checked_bytes(count, type);
+    const std::string reason = communicator.refuses(algorithm, count, type, to_redop(op));
+    if (!reason.empty()) {
+      throw Unsupported(reason);
+    }
+  });
+}
+
+extern "C" umbel_result_t umbel_comm_check(umbel_comm_t comm) {
+  return guarded([&] { communicator_of(comm).check_health(); });
+}
+
+extern "C" umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info) {
+  return guarded([&] {
+    require(info, "info");
+    const runtime::CommInfo& facts = communicator_of(comm).info();
+    const umbel_comm_info_t value{
+        .struct_size = 0,
+        .rank = facts.rank,
+        .ranks = facts.ranks,
+        .nodes = facts.nodes,
+        .node = facts.node,
+        .busbw_limit_gbs = facts.busbw_limit_gbs,
+    };
+    copy_out(value, *info, "umbel_comm_info_t");
+  });
+}
+
+extern "C" umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_info_t* info) {
+  return guarded([&] {
+    require(info, "info");
+    const runtime::CallInfo facts = communicator_of(comm).last_call();
+    const umbel_call_info_t value{.struct_size = 0, .algorithm = facts.algorithm, .predicted_s = facts.predicted_s};
+    copy_out(value, *info, "umbel_call_info_t");
+  });
+}
+
+extern "C" const char* umbel_algorithm_name(size_t index) {
+  return index < catalog().size() ? catalog()[index].first.c_str() : nullptr;
+}
+
+extern "C" const char* umbel_algorithm_summary(const char* name) {
+  for (const auto& [known, summary] : catalog()) {
+    if (name != nullptr && known == name) {
+      return summary.c_str();
+    }
+  }
+  return nullptr;
+}
+
+extern "C" const char* umbel_last_error(void) { return last_error(); }
+
+extern "C" umbel_result_t umbel_report(umbel_result_t result, const char* message) {
+  return fail(result, message == nullptr ? "" : message);
+}
+
+extern "C" const char* umbel_result_name(umbel_result_t result) {
+  switch (result) {
+    case UMBEL_SUCCESS:
+      return "success";
+    case UMBEL_ERROR_INVALID_ARGUMENT:
+      return "invalid argument";
+    case UMBEL_ERROR_UNSUPPORTED:
+      return "unsupported";
+    case UMBEL_ERROR_MISMATCH:
+      return "mismatch";
+    case UMBEL_ERROR_TIMEOUT:
+      return "timeout";
+    case UMBEL_ERROR_PEER_FAILURE:
+      return "peer failure";
+    case UMBEL_ERROR_SYSTEM:
+      return "system error";
+    case UMBEL_ERROR_INTERNAL:
+      return "internal error";
+  }
+  return "unknown result";
+}
