@@ -128,6 +128,8 @@ std::string text(const Program& p, const Instr& in) {
 
 }  // namespace
 
+std::string to_text(const Program& program, const Instr& instr) { return text(program, instr); }
+
 std::string to_text(const Program& program) {
   std::string out = fmt::format("rank {} of {}: {} block{}\n", program.rank, program.ranks, program.blocks,
                                 program.blocks == 1 ? "" : "s");

@@ -243,4 +243,7 @@ Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes
 /// One line per instruction, indented by loop, for people. @source the same text that `umbel_plan show` prints.
 std::string to_text(const Program& program);
 
+/// One instruction of `program`, as to_text() prints it. @pre its indices are in range.
+std::string to_text(const Program& program, const Instr& instr);
+
 }  // namespace umbel
