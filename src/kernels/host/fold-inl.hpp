@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The loop of a reduce: one pass over all sources, any alignment. Two sources, the common case, have a loop of their
+// own. What does not fill a vector passes through a buffer of one. Compiled once for every target.
+#if defined(UMBEL_KERNELS_HOST_FOLD_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef UMBEL_KERNELS_HOST_FOLD_INL
+#undef UMBEL_KERNELS_HOST_FOLD_INL
+#else
+#define UMBEL_KERNELS_HOST_FOLD_INL
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <hwy/highway.h>
+
+#include "kernels/host/fold.hpp"
+#include "kernels/host/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace umbel::kernels::HWY_NAMESPACE {
+
+HWY_INLINE const std::uint8_t* source_at(const FoldArgs& args, int k, std::size_t at) {
+  return static_cast<const std::uint8_t*>(args.sources[k]) + at;
+}
+
+/// Folds the `bytes` (less than a vector) at `at`.
+template <class Lanes, class Op>
+HWY_INLINE void fold_partial(const Op& op, const FoldArgs& args, std::size_t at, std::size_t bytes) {
+  HWY_ALIGN std::uint8_t buffer[HWY_MAX_BYTES] = {};
+  std::memcpy(buffer, source_at(args, 0, at), bytes);
+  auto acc = Lanes::load(buffer);
+  for (int k = 1; k < args.source_count; ++k) {
+    std::memcpy(buffer, source_at(args, k, at), bytes);
+    acc = op.step(acc, Lanes::load(buffer));
+  }
+  Lanes::store(op.finish(acc), buffer);
+  std::memcpy(args.dst + at, buffer, bytes);
+}
+
+/// Folds the four vectors at `at`. All loads come before all stores: the destination may be a source.
+template <class Lanes, class Op, int kSources>
+HWY_INLINE void fold_four(const Op& op, const FoldArgs& args, std::size_t at, std::size_t width) {
+  const std::uint8_t* first = source_at(args, 0, at);
+  auto acc0 = Lanes::load(first);
+  auto acc1 = Lanes::load(first + width);
+  auto acc2 = Lanes::load(first + 2 * width);
+  auto acc3 = Lanes::load(first + 3 * width);
+  const int sources = kSources != 0 ? kSources : args.source_count;
+  for (int k = 1; k < sources; ++k) {
+    const std::uint8_t* next = source_at(args, k, at);
+    acc0 = op.step(acc0, Lanes::load(next));
+    acc1 = op.step(acc1, Lanes::load(next + width));
+    acc2 = op.step(acc2, Lanes::load(next + 2 * width));
+    acc3 = op.step(acc3, Lanes::load(next + 3 * width));
+  }
+  std::uint8_t* out = args.dst + at;
+  Lanes::store(op.finish(acc0), out);
+  Lanes::store(op.finish(acc1), out + width);
+  Lanes::store(op.finish(acc2), out + 2 * width);
+  Lanes::store(op.finish(acc3), out + 3 * width);
+}
+
+template <class Lanes, class Op>
+HWY_INLINE void fold_one(const Op& op, const FoldArgs& args, std::size_t at) {
+  auto acc = Lanes::load(source_at(args, 0, at));
+  for (int k = 1; k < args.source_count; ++k) acc = op.step(acc, Lanes::load(source_at(args, k, at)));
+  Lanes::store(op.finish(acc), args.dst + at);
+}
+
+/// Bytes up to the first cache line of the destination, when aligning pays and elements do not straddle.
+HWY_INLINE std::size_t head_of(const FoldArgs& args) {
+  constexpr std::size_t kLine = 64;
+  constexpr std::size_t kWorthwhile = 2048;
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(args.dst) % kLine;
+  return args.bytes < kWorthwhile || past % args.elem_bytes != 0 ? 0 : (kLine - past) % kLine;
+}
+
+template <class Lanes, class Op, int kSources>
+HWY_INLINE void fold_loop(const Op& op, const FoldArgs& args) {
+  const std::size_t width = Lanes::bytes();
+  std::size_t at = 0;
+  for (std::size_t head = head_of(args); at < head;) {
+    const std::size_t bytes = std::min(width, head - at);
+    fold_partial<Lanes>(op, args, at, bytes);
+    at += bytes;
+  }
+  for (; args.bytes - at >= 4 * width; at += 4 * width) fold_four<Lanes, Op, kSources>(op, args, at, width);
+  for (; args.bytes - at >= width; at += width) fold_one<Lanes>(op, args, at);
+  if (at < args.bytes) fold_partial<Lanes>(op, args, at, args.bytes - at);
+}
+
+template <class Lanes, class Op>
+HWY_NOINLINE void fold(const Op& op, const FoldArgs& args) {
+  FoldArgs local = args;  // bytes that are stored could alias the caller's: these stay in registers
+  if (args.source_count == 2) {
+    const void* two[] = {args.sources[0], args.sources[1]};
+    local.sources = two;
+    fold_loop<Lanes, Op, 2>(op, local);
+  } else {
+    fold_loop<Lanes, Op, 0>(op, local);
+  }
+}
+
+}  // namespace umbel::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // per-target include guard

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// How elements in memory become vectors to compute with, and back: for each kind of element a struct with
+//   D             the tag of the vectors to compute with (for fp16 and bf16: fp32)
+//   load, store   of a full vector at any address
+//   bytes()       what a vector takes in memory
+// What is stored holds no NaN but the one of reduce.hpp.
+// Compiled once for every target (see Highway's foreach_target.h).
+#if defined(UMBEL_KERNELS_HOST_LANES_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef UMBEL_KERNELS_HOST_LANES_INL
+#undef UMBEL_KERNELS_HOST_LANES_INL
+#else
+#define UMBEL_KERNELS_HOST_LANES_INL
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace umbel::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+HWY_INLINE hn::Vec<D> load_bytes(D d, const std::uint8_t* from) {
+#if HWY_TARGET == HWY_SCALAR
+  hn::TFromD<D> value;
+  std::memcpy(&value, from, sizeof(value));
+  return hn::Set(d, value);
+#else
+  const hn::Repartition<std::uint8_t, D> bytes;
+  return hn::BitCast(d, hn::LoadU(bytes, from));
+#endif
+}
+
+template <class D>
+HWY_INLINE void store_bytes(D d, hn::Vec<D> v, std::uint8_t* to) {
+#if HWY_TARGET == HWY_SCALAR
+  static_cast<void>(d);
+  const hn::TFromD<D> value = hn::GetLane(v);
+  std::memcpy(to, &value, sizeof(value));
+#else
+  const hn::Repartition<std::uint8_t, D> bytes;
+  hn::StoreU(hn::BitCast(bytes, v), bytes, to);
+#endif
+}
+
+/// Elements computed with as they are.
+template <class T>
+struct PlainLanes {
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()) * sizeof(T); }
+  static HWY_INLINE V load(const std::uint8_t* from) { return load_bytes(D(), from); }
+  static HWY_INLINE void store(V v, std::uint8_t* to) { store_bytes(D(), v, to); }
+};
+
+/// What the 16-bit floats share: 16-bit words in memory, fp32 in vectors.
+struct HalfLanes {
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+  using Words = hn::Rebind<std::uint16_t, D>;
+  using Bits = hn::Rebind<std::uint32_t, D>;
+  static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()) * sizeof(std::uint16_t); }
+  static HWY_INLINE hn::Vec<Bits> load_words(const std::uint8_t* from) {
+    return hn::PromoteTo(Bits(), load_bytes(Words(), from));
+  }
+  /// @pre every lane is below 2^16
+  static HWY_INLINE void store_words(hn::Vec<Bits> v, std::uint8_t* to) {
+    const hn::Rebind<std::int32_t, D> sign;
+    store_bytes(Words(), hn::DemoteTo(Words(), hn::BitCast(sign, v)), to);
+  }
+};
+
+/// The only NaN that is stored has an empty lower half: rounding leaves it alone.
+struct Bf16Lanes : HalfLanes {
+  static HWY_INLINE V load(const std::uint8_t* from) {
+    return hn::BitCast(D(), hn::ShiftLeft<16>(load_words(from)));
+  }
+
+  static HWY_INLINE void store(V v, std::uint8_t* to) {
+    const Bits d;
+    const auto bits = hn::BitCast(d, v);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1U));
+    store_words(hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fffU)))), to);
+  }
+};
+
+// Instructions that convert fp16 as IEEE 754 says (denormals, ties to even, whatever the flush modes are).
+#if (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL) && !defined(HWY_DISABLE_F16C)
+
+struct Fp16Lanes : HalfLanes {
+  using Halves = hn::Rebind<hwy::float16_t, D>;
+  static HWY_INLINE V load(const std::uint8_t* from) {
+    return hn::PromoteTo(D(), hn::BitCast(Halves(), load_bytes(Words(), from)));
+  }
+  static HWY_INLINE void store(V v, std::uint8_t* to) {
+    store_bytes(Words(), hn::BitCast(Words(), hn::DemoteTo(Halves(), v)), to);
+  }
+};
+
+#else
+
+/// In integer arithmetic, with one exact fp32 addition or subtraction where a half is denormal.
+struct Fp16Lanes : HalfLanes {
+  static HWY_INLINE V load(const std::uint8_t* from) {
+    const Bits d;
+    const auto word = load_words(from);
+    const auto magnitude = hn::ShiftLeft<13>(hn::And(word, hn::Set(d, 0x7fffU)));  // exponent and mantissa in place
+    const auto sign = hn::ShiftLeft<16>(hn::And(word, hn::Set(d, 0x8000U)));
+    const auto exponent = hn::And(magnitude, hn::Set(d, 0x7c00U << 13U));
+    const auto normal = hn::Add(magnitude, hn::Set(d, (127U - 15U) << 23U));
+    const auto special = hn::Add(normal, hn::Set(d, (128U - 16U) << 23U));  // infinite or NaN
+    const auto smallest = hn::Set(d, (127U - 14U) << 23U);                    // 2^−14
+    const auto denormal =
+        hn::Sub(hn::BitCast(D(), hn::Add(magnitude, smallest)), hn::BitCast(D(), smallest));
+    auto bits = hn::IfThenElse(hn::Eq(exponent, hn::Set(d, 0x7c00U << 13U)), special, normal);
+    bits = hn::IfThenElse(hn::Eq(exponent, hn::Zero(d)), hn::BitCast(d, denormal), bits);
+    return hn::BitCast(D(), hn::Or(bits, sign));
+  }
+
+  static HWY_INLINE void store(V v, std::uint8_t* to) {
+    const Bits d;
+    const hn::Rebind<std::int32_t, D> di;  // magnitudes are below 2^31: signed comparisons, which every target has
+    const auto bits = hn::BitCast(d, v);
+    const auto magnitude = hn::And(bits, hn::Set(d, 0x7fffffffU));
+    const auto sign = hn::ShiftRight<16>(hn::And(bits, hn::Set(d, 0x80000000U)));
+    // Normal: round to nearest even at bit 13, change the bias. A carry into the exponent is right.
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(d, 1U));
+    const auto rounding = hn::Add(hn::Set(d, 0xfffU - ((127U - 15U) << 23U)), odd);
+    const auto normal = hn::ShiftRight<13>(hn::Add(magnitude, rounding));
+    // Below 2^−14: the addition of 2^−1 leaves multiples of 2^−24, the denormal's unit, rounded to nearest even.
+    const auto half = hn::Set(d, 126U << 23U);
+    const auto shifted = hn::Add(hn::BitCast(D(), magnitude), hn::BitCast(D(), half));
+    const auto denormal = hn::Sub(hn::BitCast(d, shifted), half);
+    const auto signed_magnitude = hn::BitCast(di, magnitude);
+    const auto small = hn::RebindMask(d, hn::Lt(signed_magnitude, hn::Set(di, (127 - 14) << 23)));
+    const auto large = hn::RebindMask(d, hn::Gt(signed_magnitude, hn::Set(di, ((127 + 16) << 23) - 1)));
+    const auto nan = hn::RebindMask(d, hn::Gt(signed_magnitude, hn::Set(di, 255 << 23)));
+    auto out = hn::IfThenElse(small, denormal, normal);
+    out = hn::IfThenElse(large, hn::Set(d, 0x7c00U), out);
+    out = hn::IfThenElse(nan, hn::Set(d, 0x7e00U), out);
+    store_words(hn::Or(out, sign), to);
+  }
+};
+
+#endif
+
+}  // namespace umbel::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // per-target include guard

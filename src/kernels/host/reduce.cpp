@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "kernels/host/reduce.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "base/program.hpp"
+#include "kernels/host/fold.hpp"
+
+namespace umbel::kernels {
+namespace {
+
+bool is_float(DType dtype) {
+  return dtype == DType::fp16 || dtype == DType::bf16 || dtype == DType::fp32 || dtype == DType::fp64;
+}
+
+template <class T>
+void divide(std::uint8_t* at, std::size_t bytes, std::uint32_t divisor) {
+  using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  for (std::size_t i = 0; i < bytes; i += sizeof(T)) {
+    T value;
+    std::memcpy(&value, at + i, sizeof(T));
+    value = static_cast<T>(static_cast<Wide>(value) / static_cast<Wide>(divisor));
+    std::memcpy(at + i, &value, sizeof(T));
+  }
+}
+
+void divide(DType dtype, std::uint8_t* at, std::size_t bytes, std::uint32_t divisor) {
+  switch (dtype) {
+    case DType::int8:
+      return divide<std::int8_t>(at, bytes, divisor);
+    case DType::int16:
+      return divide<std::int16_t>(at, bytes, divisor);
+    case DType::int32:
+      return divide<std::int32_t>(at, bytes, divisor);
+    case DType::int64:
+      return divide<std::int64_t>(at, bytes, divisor);
+    case DType::uint8:
+      return divide<std::uint8_t>(at, bytes, divisor);
+    case DType::uint16:
+      return divide<std::uint16_t>(at, bytes, divisor);
+    case DType::uint32:
+      return divide<std::uint32_t>(at, bytes, divisor);
+    case DType::uint64:
+      return divide<std::uint64_t>(at, bytes, divisor);
+    case DType::fp16:
+    case DType::bf16:
+    case DType::fp32:
+    case DType::fp64:
+      return;  // divided before they are rounded, by fold_float
+  }
+}
+
+/// Sums and divides a block at a time: the division finds the sums in the first-level cache.
+void mean_of_integers(const FoldArgs& args) {
+  constexpr std::size_t kBlockBytes = 8192;
+  const void* sources[kMaxSources];
+  FoldArgs block = args;
+  for (std::size_t at = 0; at < args.bytes; at += kBlockBytes) {
+    block.dst = args.dst + at;
+    block.bytes = std::min(kBlockBytes, args.bytes - at);
+    for (int k = 0; k < args.source_count; ++k) {
+      sources[k] = static_cast<const std::uint8_t*>(args.sources[k]) + at;
+    }
+    block.sources = sources;
+    fold_integer(block);
+    divide(args.dtype, block.dst, block.bytes, args.divisor);
+  }
+}
+
+}  // namespace
+
+void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,
+            std::uint32_t divisor) {
+  FoldArgs args;
+  args.dtype = dtype;
+  args.op = op;
+  args.dst = static_cast<std::uint8_t*>(dst);
+  args.sources = sources;
+  args.source_count = source_count;
+  args.elem_bytes = size_of(dtype);
+  args.bytes = count * args.elem_bytes;
+  args.divisor = op == RedOp::avg ? divisor : 0;
+  if (is_float(dtype)) return fold_float(args);
+  if (args.divisor != 0) return mean_of_integers(args);
+  fold_integer(args);
+}
+
+void copy(void* dst, const void* src, std::size_t bytes) {
+  if (dst != src && bytes != 0) std::memcpy(dst, src, bytes);
+}
+
+}  // namespace umbel::kernels
