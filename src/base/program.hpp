@@ -190,6 +190,8 @@ struct Extent {
 /// First element, relative to the piece, of block `block` in a piece of `length` elements. The blocks tile the piece:
 /// block_start(l, 0) = 0, block_start(l, blocks) = l, and lengths differ by at most one granule.
 UMBEL_HOST_DEVICE constexpr std::uint64_t block_start(const Binding& b, std::uint64_t length, std::uint64_t block) {
+  if (block == 0) return 0;  // the ends, without divisions
+  if (block >= b.blocks) return length;
   const std::uint64_t units = (length + b.granule - 1) / b.granule;
   // units · block fits: units ≤ 2^48 elements, blocks ≤ 2^16.
   const std::uint64_t start = units * block / b.blocks * b.granule;
