@@ -52,6 +52,8 @@ function(umbel_test)
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock Threads::Threads umbel_warnings
                         umbel_sanitizers)
+  # GoogleTest's macros are an if with an else
+  target_compile_options(${arg_NAME} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-dangling-else>")
   if(arg_RANKS)
     target_link_libraries(${arg_NAME} PRIVATE umbel_dep::mpi)
   endif()

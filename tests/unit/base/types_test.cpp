@@ -42,7 +42,8 @@ TEST(Types, NcclTestsNamesAreUnderstood) {
 }
 
 TEST(Types, UnknownNamesAreNoType) {
-  for (const char* name : {"", "fp", "fp3", "fp321", "fp8", "float ", "int128"}) EXPECT_FALSE(parse_dtype(name)) << name;
+  for (const char* name : {"", "fp", "fp3", "fp321", "fp8", "float ", "int128"})
+    EXPECT_FALSE(parse_dtype(name)) << name;
   for (const char* name : {"", "su", "sums", "average", "min,max"}) EXPECT_FALSE(parse_redop(name)) << name;
 }
 
