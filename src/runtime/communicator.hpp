@@ -8,17 +8,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/config.hpp"
 #include "base/shape.hpp"
 #include "base/types.hpp"
 #include "net/bootstrap.hpp"
 
 namespace umbel::runtime {
-
-class Context;  // per process: window, transport, doorbell (context.hpp)
 
 /// Options of one communicator; equal on all ranks. Environment variables give the defaults of what is left unset.
 struct CommOptions {
@@ -26,6 +26,7 @@ struct CommOptions {
   bool reproducible = false;            ///< only algorithms that qualify run
   std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
   std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
+  std::optional<Config> config;         ///< instead of the environment's (tests)
 };
 
 /// Facts of the last collective on this rank. The names are static strings.
@@ -55,9 +56,7 @@ struct Fact {
 class Communicator {
  public:
   /// Collective. On failure every rank throws; the message names the rank that could not go on.
-  /// @param context nullptr: the one of this process (made by the first communicator). Tests with ranks as threads pass one per rank.
-  static std::unique_ptr<Communicator> create(const net::Bootstrap& bootstrap, const CommOptions& options,
-                                              std::shared_ptr<Context> context = nullptr);
+  static std::unique_ptr<Communicator> create(const net::Bootstrap& bootstrap, const CommOptions& options);
   virtual ~Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

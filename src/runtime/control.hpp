@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What lies in a rank's window, one arena per communicator:
+//
+//   Header    done counter, failure flag, doorbell, one control line per bank
+//   bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts from)
+//   bank 1    …
+//
+// Operation n (from 1) uses bank n mod kBanks and starts only when every local peer has finished operation n − kBanks.
+// The layout is equal on all ranks, so a peer's cell is its window's base plus our own offset.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/interpreter.hpp"
+#include "net/ucx/message.hpp"
+
+namespace umbel::runtime {
+
+inline constexpr int kBanks = 2;
+inline constexpr std::size_t kInlineBytes = 256;  ///< of a tiny message
+inline constexpr std::size_t kFailureText = 760;
+
+/// One call as its rank published it on entry: the rest of the line, then `seq` (release). Peers read the rest only when
+/// `seq` is the number of the call that they are in themselves, which the bank rule keeps in place.
+struct alignas(64) ControlLine {
+  std::atomic<std::uint64_t> seq{0};
+  net::CallSummary summary;
+  std::byte payload[kInlineBytes + 40];  ///< a tiny message's data, or UserBuffers
+};
+static_assert(sizeof(ControlLine) == 320);
+
+/// Where the owner's user buffers are, for local peers that read them.
+struct UserBuffers {
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
+};
+
+enum class FailureKind : std::uint32_t { none, mismatch, timeout, peer, system };
+
+/// Why a communicator failed, as its members tell each other. Plain data.
+struct Failure {
+  FailureKind kind = FailureKind::none;
+  std::int32_t reporter = -1;  ///< the rank that found out
+  char text[kFailureText] = {};
+};
+
+/// Written by the first that gets `state` from 0 to 1; readable once it is 2. Any rank of the node may write it.
+struct alignas(64) FailureCell {
+  std::atomic<std::uint32_t> state{0};
+  Failure failure;
+};
+
+struct Header {
+  alignas(64) std::atomic<std::uint64_t> done{0};      ///< the owner's last finished operation
+  alignas(64) std::atomic<std::uint32_t> doorbell{0};  ///< futex word: 1 while the owner sleeps
+  std::atomic<std::uint32_t> closed{0};                ///< the owner has destroyed the communicator
+  alignas(64) std::atomic<std::uint64_t> ping{0};      ///< scratch of the start-up measurement
+  FailureCell failure;
+  ControlLine lines[kBanks];
+};
+
+/// Sizes of an arena; equal on all ranks.
+struct ArenaLayout {
+  std::size_t semaphores = 0;  ///< cells per bank
+  std::size_t slot_bytes = 0;  ///< per bank
+
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t up(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+  constexpr std::size_t cells_bytes() const { return up(semaphores * sizeof(kernels::SemaphoreCell)); }
+  constexpr std::size_t bank_bytes() const { return cells_bytes() + up(slot_bytes); }
+  constexpr std::size_t total() const { return up(sizeof(Header)) + kBanks * bank_bytes(); }
+};
+
+/// One rank's arena as mapped here.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(std::byte* base, const ArenaLayout& layout) : base_(base), layout_(layout) {}
+
+  explicit operator bool() const { return base_ != nullptr; }
+  Header& header() const { return *reinterpret_cast<Header*>(base_); }
+  ControlLine& line(std::uint64_t seq) const { return header().lines[seq % kBanks]; }
+  kernels::SemaphoreCell* cells(int bank) const { return reinterpret_cast<kernels::SemaphoreCell*>(bank_base(bank)); }
+  std::byte* slots(int bank) const { return bank_base(bank) + layout_.cells_bytes(); }
+
+ private:
+  std::byte* bank_base(int bank) const {
+    return base_ + ArenaLayout::up(sizeof(Header)) + static_cast<std::size_t>(bank) * layout_.bank_bytes();
+  }
+  std::byte* base_ = nullptr;
+  ArenaLayout layout_;
+};
+
+}  // namespace umbel::runtime

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What happens when a call does not go as it should: ranks that called with different arguments, that never called,
+// that stopped, that died. One object per communicator; used inside its calls, by the calling thread.
+//
+// Time inside one wait:
+//   every look   has somebody failed the communicator? (a flag in this rank's own window)
+//   100 ms on    do the processes of the node still live?
+//   200 ms on    the stall protocol: read the control lines of the node, ask the other nodes (any rank answers for its
+//                node-mates, inside its own waits), compare; a difference is a mismatch
+//   1 s on       a heartbeat to each partner on another node, so that a broken connection is noticed
+//   deadline     a report of every rank's state
+//
+// Whoever finds a failure writes it to every window of its node (the first one stays) and sends it to the other nodes;
+// each rank that learns of it sends it on once, to the ranks that it has a connection to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/members.hpp"
+
+namespace umbel::runtime {
+
+/// What can be told of a rank, from the point of view of operation `seq`. Plain data: node-mates answer for each other.
+struct RankState {
+  std::int32_t rank = -1;
+  char process = '?';        ///< process_state; '?' not known
+  bool known = false;
+  bool entered = false;      ///< it is, or has been, inside the operation; `summary` is valid
+  bool closed = false;       ///< it has destroyed the communicator
+  std::uint64_t done = 0;    ///< its last finished operation
+  net::CallSummary summary;
+};
+
+class Health {
+ public:
+  Health(Members& members, std::chrono::nanoseconds timeout);
+
+  /// At the start of a call, before anything else of it. @throws the communicator's failure
+  void enter(std::uint64_t seq, const net::CallSummary& summary);
+  /// Has somebody failed the communicator? One load.
+  bool failed() const noexcept { return own_cell_->state.load(std::memory_order_relaxed) != 0 || mismatch_seen_; }
+  /// Looks after everything above. @throws what there is to throw
+  void look(std::chrono::nanoseconds waited);
+
+  /// Collects what the ranks say for a moment, names the odd one, fails the communicator.
+  [[noreturn]] void mismatch();
+  /// Fails the communicator on all ranks with `text`.
+  [[noreturn]] void fail(FailureKind kind, const std::string& text);
+  /// @pre failed(). Tells the other nodes once.
+  [[noreturn]] void throw_failure();
+
+  /// Rank `peer` is in the same operation with other arguments; the next look deals with it.
+  void note_mismatch(Rank peer, const net::CallSummary& found);
+  /// Answers what other nodes have asked. To be called after each progress of the transport.
+  void serve() {
+    if (!questions_.empty()) answer_all();
+  }
+
+  /// Handlers of the transport.
+  void on_control(Rank peer, std::uint32_t type, std::span<const std::byte> bytes);
+  void on_unexpected(const net::MessageKey& key, const net::CallSummary& summary);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  RankState state_of_local(Rank rank, std::uint64_t seq) const;
+  void look_at_processes();
+  void look_at_stall();
+  void refresh_local_states();
+  void ask_other_nodes();
+  void answer_all();
+  void heartbeat();
+  bool states_disagree() const;
+  std::string mismatch_text() const;
+  std::string timeout_text() const;
+  std::string describe(const RankState& state) const;
+  void publish(const Failure& failure);
+  void tell_other_nodes(const Failure& failure);
+
+  Members& members_;
+  FailureCell* own_cell_;
+  std::chrono::nanoseconds timeout_;
+  std::uint64_t seq_ = 0;
+  net::CallSummary summary_;
+  std::vector<RankState> states_;  ///< of operation seq_, as far as heard
+  bool mismatch_seen_ = false;     ///< a message of this operation carried another summary
+  bool told_ = false;
+  std::vector<std::pair<Rank, std::uint64_t>> questions_;  ///< who asks, about which operation
+  std::chrono::nanoseconds last_waited_{0};
+  int asked_ = 0;                  ///< rounds of questions in this wait
+  std::chrono::nanoseconds next_process_look_{0};
+  std::chrono::nanoseconds next_stall_look_{0};
+  std::chrono::nanoseconds next_heartbeat_{0};
+};
+
+/// "all_reduce of 1024 × fp32, sum, algorithm auto".
+std::string call_text(const net::CallSummary& summary);
+
+}  // namespace umbel::runtime
