@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// One function per all-reduce algorithm; catalog.cpp lists them.
+#pragma once
+
+#include "algos/algorithm.hpp"
+
+namespace umbel::algos::all_reduce {
+
+Algorithm central();
+Algorithm ring();
+Algorithm recursive_doubling();
+Algorithm halving_doubling();
+Algorithm double_tree();
+Algorithm reduce_broadcast();
+Algorithm one_shot();
+Algorithm two_shot();
+Algorithm hierarchical_ring();
+Algorithm hierarchical_tree();
+Algorithm hierarchical_hd();
+Algorithm hierarchical_leader();
+
+/// For algorithms that serve every shape.
+inline std::string serves_all(const Shape&, const Spec&) { return {}; }
+
+}  // namespace umbel::algos::all_reduce

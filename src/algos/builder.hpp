@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// What algorithms write programs with. Lanes are written side by side: a loop opens on all of them at once, so an
+// algorithm reads like one thread's code although its parts land on different lanes; a lane with nothing in a loop
+// does not get the loop.
+//
+// Semaphores between ranks are numbered by convention, so that a builder needs to look at no other rank's program:
+// number = kind · (ranks of the node) + (signaller's index in its node). Semaphores between a rank's own lanes come
+// after this table. Entries of the table that an algorithm leaves unused name their own rank and are never signalled.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "base/program.hpp"
+#include "base/shape.hpp"
+
+namespace umbel::algos {
+
+struct LaneRef {
+  int index = -1;
+  explicit operator bool() const { return index >= 0; }
+};
+
+/// A semaphore of this rank, for its waiting lane.
+struct Wait {
+  int sem = -1;
+  explicit operator bool() const { return sem >= 0; }
+};
+
+/// A semaphore somewhere on this node, for its signalling lane or transfer.
+struct Raise {
+  int signal = -1;
+  explicit operator bool() const { return signal >= 0; }
+};
+
+/// A semaphore between two lanes of this rank.
+struct Flag {
+  Wait wait;
+  Raise raise;
+  explicit operator bool() const { return static_cast<bool>(wait); }
+};
+
+/// The counter of an open loop.
+struct Counter {
+  int level = 0;
+};
+
+inline Index fixed(int value) { return {.base = value}; }
+/// base + coef · counter
+Index counted(Counter counter, int coef = 1, int base = 0);
+/// ((base + coef · counter) mod modulus) + offset
+Index cyclic(Counter counter, int coef, int base, int modulus, int offset = 0);
+
+/// Which elements: run of `blocks` blocks from `block`, in a piece, one chunk of it.
+struct Range {
+  Index block{};
+  int blocks = 1;
+  Index chunk{};
+  Index piece{};
+};
+
+/// How a call's data is cut; equal on all ranks.
+struct Cutting {
+  int blocks = 1;
+  int chunk_blocks = 1;
+  bool pieces = false;
+  bool chunks = false;
+};
+
+class Builder {
+ public:
+  /// @param kinds  kinds of semaphores between ranks of a node
+  Builder(Rank rank, const Shape& shape, Cutting cutting, int kinds);
+
+  Rank rank() const { return program_.rank; }
+  const Shape& shape() const { return shape_; }
+
+  LaneRef memory_lane() { return lane(LaneKind::memory); }
+  LaneRef net_lane() { return lane(LaneKind::net); }
+  /// The same on all ranks: regions are numbered in the order of the calls.
+  int region(int slots, int blocks = 1, bool image = false);
+
+  /// The semaphore of `kind` on which this rank hears the node-mate `signaller`.
+  Wait hear(int kind, Rank signaller, int initial = 0);
+  /// The semaphore of `kind` on which the node-mate `listener` hears this rank.
+  Raise tell(int kind, Rank listener);
+  /// A new semaphore between two of this rank's lanes.
+  Flag flag(int initial = 0);
+
+  template <class Body>
+  void repeat(int times, Body&& body) {
+    if (times > 0) loop(Trip::constant, times, body);
+  }
+  template <class Body>
+  void each_piece(Body&& body) {
+    loop(Trip::pieces, 1, body);
+  }
+  template <class Body>
+  void each_chunk(Body&& body) {
+    loop(Trip::chunks, 1, body);
+  }
+
+  Slice input(const Range& range) const { return input(range, rank()); }
+  Slice input(const Range& range, Rank of) const { return slice(Buffer::input, of, range); }
+  Slice output(const Range& range) const { return output(range, rank()); }
+  Slice output(const Range& range, Rank of) const { return slice(Buffer::output, of, range); }
+  Slice window(const Range& range, Rank of, int region, SlotRef slot) const;
+
+  void copy(LaneRef lane, const Slice& dst, const Slice& src);
+  void reduce(LaneRef lane, const Slice& dst, std::span<const Slice> sources, bool final = false);
+  void reduce(LaneRef lane, const Slice& dst, std::initializer_list<Slice> sources, bool final = false) {
+    reduce(lane, dst, std::span<const Slice>(sources.begin(), sources.size()), final);
+  }
+  void signal(LaneRef lane, Raise raise);
+  void wait(LaneRef lane, Wait wait, int times = 1);
+  void send(LaneRef lane, const Slice& src, Rank peer, int channel, Raise then = {});
+  void recv(LaneRef lane, const Slice& dst, Rank peer, int channel, Raise then = {});
+
+  Program finish();
+
+ private:
+  struct OpenLane {
+    LaneKind kind = LaneKind::memory;
+    std::vector<Instr> instrs;
+    std::vector<std::uint32_t> loops;  // starts of the open loops
+  };
+
+  template <class Body>
+  void loop(Trip trip, int times, Body&& body) {
+    const Counter counter = open(trip, times);
+    body(counter);
+    close();
+  }
+  Counter open(Trip trip, int times);
+  void close();
+  LaneRef lane(LaneKind kind);
+  Slice slice(Buffer buffer, Rank of, const Range& range) const;
+  std::uint32_t add(const Slice& slice);
+  void emit(LaneRef lane, const Instr& instr);
+  int signal_index(SignalTarget target);
+
+  const Shape& shape_;
+  Program program_;
+  std::vector<OpenLane> lanes_;
+  int depth_ = 0;
+};
+
+/// What one rank does when it is alone.
+Program alone(const Shape& shape);
+
+}  // namespace umbel::algos

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include <algorithm>
+#include <array>
+
+#include "algos/algorithm.hpp"
+#include "algos/all_reduce/all_reduce.hpp"
+
+namespace umbel::algos {
+
+std::span<const Algorithm> all_reduce_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_reduce::ring(),
+  });
+  return catalog;
+}
+
+const Algorithm* find_all_reduce(std::string_view name) {
+  const auto catalog = all_reduce_catalog();
+  const auto found = std::ranges::find(catalog, name, &Algorithm::name);
+  return found == catalog.end() ? nullptr : &*found;
+}
+
+}  // namespace umbel::algos

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Terms that the closed-form costs are made of. Seconds; `bytes` are doubles because they are shares of a buffer.
+#pragma once
+
+#include "algos/algorithm.hpp"
+
+namespace umbel::algos {
+
+class CostTerms {
+ public:
+  explicit CostTerms(const CostQuery& query);
+
+  double bytes() const { return bytes_; }
+  int ranks() const { return query_.shape.ranks(); }
+  int nodes() const { return query_.shape.nodes(); }
+  bool one_node() const { return nodes() == 1; }
+
+  /// A flag to a node-mate.
+  double flag() const { return local_ * query_.model.local_alpha; }
+  /// Own memory to own memory.
+  double copy(double bytes) const { return local_ * query_.model.copy_beta * bytes; }
+  /// From a node-mate's window.
+  double read(double bytes) const { return local_ * query_.model.local_beta * bytes; }
+  /// From a node-mate's user buffer.
+  double read_direct(double bytes) const { return local_ * query_.model.direct_beta * bytes; }
+  /// A fold of `operands` operands into `bytes`.
+  double fold(double bytes, int operands = 2) const { return local_ * query_.model.gamma * bytes * (operands - 1); }
+  /// Wire time on a node's link, which `sharers` streams use at once.
+  double wire(double bytes, int sharers = 1) const { return query_.model.net_beta * bytes * sharers; }
+  /// A message of no bytes between nodes.
+  double message() const { return query_.model.net_alpha; }
+
+  /// Parts of the whole call, of `bytes` each part of size `cut`; at least 1.
+  double chunks(double bytes) const;
+  double pieces() const;
+  /// Stages of times `slowest` each, over `parts` parts: one fills the pipeline, then one part a stage time.
+  static double pipeline(double stages, double slowest, double parts) { return (stages + parts - 1) * slowest; }
+
+  /// A message of `bytes` between two ranks of a flat algorithm, on the slowest kind of path it uses, with the handling at
+  /// both ends; `sharers` messages share a node's link.
+  double hop(double bytes, int sharers = 1, bool reduces = true) const;
+
+ private:
+  const CostQuery& query_;
+  double local_;
+  double bytes_;
+};
+
+}  // namespace umbel::algos

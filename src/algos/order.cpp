@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "algos/order.hpp"
+
+namespace umbel::algos {
+namespace {
+
+void collect(const Group& group, std::vector<std::vector<Rank>>& nodes) {
+  if (group.is_node()) nodes.push_back(group.ranks);
+  for (const Group& child : group.children) collect(child, nodes);
+}
+
+}  // namespace
+
+std::vector<std::vector<Rank>> nodes_in_order(const Shape& shape) {
+  std::vector<std::vector<Rank>> nodes;
+  collect(shape.root(), nodes);
+  return nodes;
+}
+
+std::vector<Rank> ranks_in_order(const Shape& shape) {
+  std::vector<Rank> order;
+  for (const auto& node : nodes_in_order(shape)) order.insert(order.end(), node.begin(), node.end());
+  return order;
+}
+
+}  // namespace umbel::algos

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Orders of ranks and nodes, and small integer helpers, for algorithms.
+#pragma once
+
+#include <bit>
+#include <vector>
+
+#include "base/shape.hpp"
+
+namespace umbel::algos {
+
+/// Every node's ranks, neighbours in the tree of groups next to each other.
+std::vector<std::vector<Rank>> nodes_in_order(const Shape& shape);
+
+/// Every rank once, those of a node together, nodes as above: a ring over it crosses each group's border twice.
+std::vector<Rank> ranks_in_order(const Shape& shape);
+
+inline int floor_log2(int n) { return std::bit_width(static_cast<unsigned>(n)) - 1; }
+inline int ceil_log2(int n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }
+inline int modulo(int a, int m) { return ((a % m) + m) % m; }
+
+}  // namespace umbel::algos

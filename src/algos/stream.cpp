@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "algos/stream.hpp"
+
+namespace umbel::algos {
+
+Outbox::Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place)
+    : builder_(builder),
+      memory_(memory),
+      net_(net),
+      place_(place),
+      local_(builder.shape().same_node(builder.rank(), place.peer)) {
+  if (local_) {
+    free_ = builder_.hear(place_.kind + 1, place_.peer, place_.depth);
+    filled_ = builder_.tell(place_.kind, place_.peer);
+  } else {
+    ready_ = builder_.flag();
+  }
+}
+
+Slice Outbox::slot(const Range& range, Wait turn) const {
+  return builder_.window(range, builder_.rank(), place_.region,
+                         {.base = place_.out_slot, .depth = place_.depth, .sem = turn.sem});
+}
+
+void Outbox::push(const Slice& src, const Range& range, Raise released) {
+  if (local_) {
+    builder_.wait(memory_, free_);
+    builder_.copy(memory_, slot(range, free_), src);
+    builder_.signal(memory_, filled_);
+    if (released) builder_.signal(memory_, released);
+  } else {
+    builder_.signal(memory_, ready_.raise);
+    builder_.wait(net_, ready_.wait);
+    builder_.send(net_, src, place_.peer, place_.channel, released);
+  }
+}
+
+Slice Outbox::claim(const Range& range) {
+  if (!free_) {
+    const Flag credits = builder_.flag(place_.depth);
+    free_ = credits.wait;
+    returned_ = credits.raise;
+  }
+  builder_.wait(memory_, free_);
+  return slot(range, free_);
+}
+
+void Outbox::publish(const Range& range) {
+  if (local_) {
+    builder_.signal(memory_, filled_);
+    return;
+  }
+  builder_.signal(memory_, ready_.raise);
+  builder_.wait(net_, ready_.wait);
+  builder_.send(net_, slot(range, ready_.wait), place_.peer, place_.channel, returned_);
+}
+
+Inbox::Inbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place)
+    : builder_(builder),
+      memory_(memory),
+      net_(net),
+      place_(place),
+      local_(builder.shape().same_node(builder.rank(), place.peer)) {
+  if (local_) {
+    filled_ = builder_.hear(place_.kind, place_.peer);
+    free_ = builder_.tell(place_.kind + 1, place_.peer);
+  } else {
+    credits_ = builder_.flag(place_.depth);
+    arrived_ = builder_.flag();
+    filled_ = arrived_.wait;
+    free_ = credits_.raise;
+  }
+}
+
+Slice Inbox::front(const Range& range) {
+  const Rank owner = local_ ? place_.peer : builder_.rank();
+  const int base = local_ ? place_.out_slot : place_.in_slot;
+  auto slot = [&](Wait turn) {
+    return builder_.window(range, owner, place_.region, {.base = base, .depth = place_.depth, .sem = turn.sem});
+  };
+  if (!local_) {
+    builder_.wait(net_, credits_.wait);
+    builder_.recv(net_, slot(credits_.wait), place_.peer, place_.channel, arrived_.raise);
+  }
+  builder_.wait(memory_, filled_);
+  return slot(filled_);
+}
+
+void Inbox::pop() { builder_.signal(memory_, free_); }
+
+}  // namespace umbel::algos

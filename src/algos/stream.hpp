@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// A stream of messages from one rank to another that hides where the other rank is.
+//
+//   same node   sender:   wait free → write a slot of its own window → signal filled
+//               receiver: wait filled → read the slot → signal free            (free starts with `depth` credits)
+//   over a net  sender:   signal ready; its net lane: wait ready → send from where the data lies
+//               receiver: its net lane: wait free → receive into a slot of its own window, then signal arrived;
+//                         wait arrived → read the slot → signal free
+//
+// Slots go by the count of signals consumed, so loops of any length work.
+#pragma once
+
+#include "algos/builder.hpp"
+
+namespace umbel::algos {
+
+struct StreamPlace {
+  Rank peer = -1;    ///< the other end
+  int kind = 0;      ///< semaphore kinds `kind` (filled) and `kind` + 1 (free)
+  int region = 0;    ///< of the slots
+  int out_slot = 0;  ///< first slot in the sender's window, when the ends share a node
+  int in_slot = 0;   ///< first slot in the receiver's window, when they do not
+  int depth = 1;
+  int channel = 0;
+};
+
+/// The sender's end. `memory` is the lane that has the data, `net` the lane that sends; not used when the peer is local.
+class Outbox {
+ public:
+  Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place);
+
+  bool local() const { return local_; }
+
+  /// Sends `src`, which stands for `range`. `released` is raised once the elements may be overwritten.
+  void push(const Slice& src, const Range& range, Raise released = {});
+
+  /// Sends what `write(slot)` puts into a slot of this rank's window.
+  template <class Write>
+  void produce(const Range& range, Write&& write) {
+    write(claim(range));
+    publish(range);
+  }
+
+ private:
+  Slice claim(const Range& range);
+  void publish(const Range& range);
+  Slice slot(const Range& range, Wait turn) const;
+
+  Builder& builder_;
+  LaneRef memory_, net_;
+  StreamPlace place_;
+  bool local_;
+  Wait free_{};       // credits of the slots
+  Raise returned_{};  // over a net: raised by a transfer that has left its slot
+  Raise filled_{};
+  Flag ready_{};
+};
+
+/// The receiver's end.
+class Inbox {
+ public:
+  Inbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place);
+
+  bool local() const { return local_; }
+
+  /// Waits for the next message, which stands for `range`, and says where it lies.
+  Slice front(const Range& range);
+  /// Gives the slot of the last front() back.
+  void pop();
+
+ private:
+  Builder& builder_;
+  LaneRef memory_, net_;
+  StreamPlace place_;
+  bool local_;
+  Wait filled_{};
+  Raise free_{};
+  Flag credits_{};
+  Flag arrived_{};
+};
+
+}  // namespace umbel::algos
