@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
 
-# Labels: unit inproc mpi cluster failure long. Every test has a watchdog (TIMEOUT), stretched under a sanitizer.
+# Labels: unit inproc mpi cluster failure long; target umbel_tests_LABEL builds the programs of a label. Every test has a watchdog (TIMEOUT), stretched under a sanitizer.
 set(UMBEL_TEST_LABELS unit inproc mpi cluster failure long)
+foreach(label IN LISTS UMBEL_TEST_LABELS)
+  add_custom_target(umbel_tests_${label})  # builds what the tests of this label run
+endforeach()
 set(UMBEL_TEST_TIMEOUT_FACTOR 1)
 if(UMBEL_SANITIZE)
   set(UMBEL_TEST_TIMEOUT_FACTOR 6)
@@ -36,6 +39,14 @@ function(umbel_register_test name)
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${timeout} PROCESSORS ${arg_PROCESSORS}
                        SKIP_RETURN_CODE 77 ENVIRONMENT "${UMBEL_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
+  foreach(word IN LISTS arg_COMMAND)
+    string(REGEX REPLACE "^\\$<TARGET_FILE:(.*)>$" "\\1" word "${word}")
+    if(TARGET "${word}")
+      foreach(label IN LISTS arg_LABELS)
+        add_dependencies(umbel_tests_${label} ${word})
+      endforeach()
+    endif()
+  endforeach()
   if("cluster" IN_LIST arg_LABELS)
     set_tests_properties(${name} PROPERTIES RESOURCE_LOCK umbel_cluster)
   endif()

@@ -19,6 +19,7 @@ namespace umbel {
 namespace {
 
 constexpr std::string_view kPrefix = "UMBEL_";
+constexpr std::string_view kScriptsPrefix = "UMBEL_CLUSTER_";  // read by scripts/cluster, not by the library
 constexpr std::array<std::string_view, 3> kCmaNames{"auto", "off", "on"};
 constexpr std::array<std::string_view, 4> kWaitNames{"auto", "spin", "yield", "sleep"};
 constexpr std::array<LogLevel, 6> kLogLevels{LogLevel::none, LogLevel::error, LogLevel::warn,
@@ -316,7 +317,7 @@ std::uint64_t Config::agreed_hash() const { return fnv1a(agreed_text()); }
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::vector<std::string> messages;
   for_each_variable(environment, [&messages](std::string_view name, std::string_view) {
-    if (find_variable(name) != nullptr) return;
+    if (find_variable(name) != nullptr || name.starts_with(kScriptsPrefix)) return;
     const auto distance = [name](const Config::Variable& variable) { return edit_distance(variable.name, name); };
     const Config::Variable& nearest = *std::ranges::min_element(kVariables, {}, distance);
     messages.push_back(fmt::format("{} is no variable of Umbel's; the nearest is {}", name, nearest.name));

@@ -137,8 +137,8 @@ TEST(Config, BadValuesAreErrorsThatNameVariableAndValue) {
 }
 
 TEST(Config, UnknownVariablesGetTheNearestName) {
-  const Environment environment(
-      {"UMBEL_ALGORITM=ring", "UMBEL_WAIT=spin", "UMBEL_TIMEOUT=3", "PATH=/bin", "UMBEL_nodes=2"});
+  const Environment environment({"UMBEL_ALGORITM=ring", "UMBEL_WAIT=spin", "UMBEL_TIMEOUT=3", "PATH=/bin",
+                                 "UMBEL_CLUSTER_NAME=a", "UMBEL_nodes=2"});
   const auto messages = unknown_variables(environment.get());
   ASSERT_EQ(messages.size(), 3U);
   EXPECT_EQ(messages[0], "UMBEL_ALGORITM is no variable of Umbel's; the nearest is UMBEL_ALGORITHM");

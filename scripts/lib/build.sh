@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Umbel authors
+# shellcheck shell=bash
+#
+# What scripts/quickstart and scripts/test share: packages, and building a preset. Sourced from the checkout's root.
+
+readonly umbel_packages=(
+  build-essential g++ cmake ninja-build git pkg-config ccache python3 iproute2 procps util-linux
+  openmpi-bin libopenmpi-dev libucx-dev ucx-utils libhwloc-dev libnuma-dev libhwy-dev
+  libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libgtest-dev libgmock-dev libseccomp-dev
+  shellcheck clang-format
+)
+
+say() { printf '%s\n' "== $*"; }
+
+missing_packages() {
+  local package
+  for package in "${umbel_packages[@]}"; do
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || printf '%s\n' "$package"
+  done
+}
+
+# Installs what is missing; without root prints the line to type and exits 3.
+ensure_packages() {
+  local log=$1 missing
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "not a Debian system: CMake will name what is missing"
+    return 0
+  fi
+  mapfile -t missing < <(missing_packages)
+  ((${#missing[@]} > 0)) || return 0
+  if ((EUID != 0)); then
+    echo "these packages are missing; type this line, then run the script again:" >&2
+    echo "sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y ${missing[*]}"
+    exit 3
+  fi
+  say "installing ${missing[*]}"
+  run_logged "$log" apt-get update
+  run_logged "$log" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# run_logged LOG COMMAND …: quiet when it works; otherwise the end of what it said, and its exit status.
+run_logged() {
+  local log=$1 status=0
+  shift
+  printf '\n$ %s\n' "$*" >>"$log"
+  "$@" >>"$log" 2>&1 </dev/null || status=$?
+  if ((status != 0)); then
+    tail -n 60 "$log" >&2
+    echo "failed with status $status: $* (all of it: $log)" >&2
+    exit "$status"
+  fi
+}
+
+# configure_preset LOG PRESET
+configure_preset() {
+  local options=("-DUMBEL_WERROR=$([[ ${CI-} == true ]] && echo ON || echo OFF)")
+  if command -v ccache >/dev/null; then
+    options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  fi
+  run_logged "$1" cmake --preset "$2" "${options[@]}"
+}
+
+# build_preset LOG PRESET [TARGET …]
+build_preset() {
+  local log=$1 preset=$2
+  shift 2
+  run_logged "$log" cmake --build --preset "$preset" ${1+--target "$@"}
+}
