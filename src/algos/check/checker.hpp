@@ -77,6 +77,7 @@ struct Report {
   bool canonical = false;           ///< every output is the balanced binary tree over rank numbers
   std::uint64_t instructions = 0;   ///< executed
   std::uint64_t elements = 0;       ///< output elements whose expression was compared
+  std::uint64_t behaviour = 0;      ///< hash of every access, message, signal and wait: equal for programs that do the same
 };
 
 /// Runs the operations one after another on every rank, each rank as fast as it may. Stops at the first finding.
