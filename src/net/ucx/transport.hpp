@@ -67,7 +67,7 @@ class Transport {
   /// Called inside progress(), for each control message. May post, test and send; must not call progress() or throw.
   using ControlHandler = std::function<void(int peer, std::uint32_t type, std::span<const std::byte> bytes)>;
   /// Called inside progress() for a message that arrived without a posted receive (it is kept until one is posted).
-  /// Lets the runtime compare the summary with its own call at once. The same rules as for ControlHandler.
+  /// Lets the runtime compare the summary with its own call at once. Must not call this transport, nor throw.
   using UnexpectedHandler = std::function<void(const MessageKey& key, const CallSummary& summary, std::uint64_t bytes)>;
 
   static constexpr std::size_t kMaxControlBytes = 4096;
@@ -152,8 +152,9 @@ class Transport {
   std::size_t requests_in_flight() const noexcept;
   std::size_t unexpected_messages() const noexcept;
 
+  class Impl;  // in transport_impl.hpp
+
  private:
-  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The end of a transport: nothing here may throw, hang, or rely on a peer that is still there.
+#include "net/ucx/transport_impl.hpp"
+
+namespace umbel::net {
+namespace {
+
+/// How long endpoints may take to close once all traffic is over or given up.
+constexpr std::chrono::milliseconds kCloseTime{500};
+
+}  // namespace
+
+template <class Done>
+void Transport::Impl::progress_until(Done done, Clock::time_point deadline) noexcept {
+  while (!done() && Clock::now() < deadline) ucp_worker_progress(worker_.get());
+}
+
+/// Tells every connected peer that we leave, and lets that and all earlier sends go out.
+void Transport::Impl::say_goodbye() noexcept {
+  const auto deadline = Clock::now() + options.close_timeout;
+  try {
+    unexpected.remove_if([](const Unexpected&) { return true; }, [this](Unexpected* message) { drop(message); });
+    for (Peer& peer : peers_) (void)send_control(peer, kGoodbye, {});
+    bool all_out = false;
+    progress_until([&] { return all_out = flushed(); }, deadline);
+    // Take in what peers have sent meanwhile (their goodbyes): a connection that is closed with unread data is reset,
+    // and takes what we just sent down with it.
+    while (all_out && ucp_worker_progress(worker_.get()) != 0 && Clock::now() < deadline) {
+    }
+  } catch (...) {  // out of memory: then without a farewell
+  }
+}
+
+void Transport::Impl::close_endpoints() noexcept {
+  int open = 0;
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  // By force, for all: what had to leave has left, and a polite close would wait for peers that may be gone.
+  params.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  params.cb.send = [](void* request, ucs_status_t, void* count) {
+    --*static_cast<int*>(count);
+    ucp_request_free(request);
+  };
+  params.user_data = &open;
+  for (Peer& peer : peers_) {
+    if (peer.endpoint == nullptr) continue;
+    ++open;
+    const ucs_status_ptr_t request = ucp_ep_close_nbx(peer.endpoint, &params);
+    if (request == nullptr || UCS_PTR_IS_ERR(request)) --open;
+    peer.endpoint = nullptr;
+  }
+  progress_until([&] { return open == 0; }, Clock::now() + kCloseTime);
+}
+
+Transport::Impl::~Impl() {
+  closing_ = true;
+  say_goodbye();
+  close_endpoints();
+}
+
+}  // namespace umbel::net

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Sends, receives, and how they meet. A receive waits in `posted_`, a message without a receive in `unexpected`; when
+// the two meet, small data is copied out of UCX's buffer and large data is fetched into place (rendezvous).
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include "base/error.hpp"
+#include "net/ucx/transport_impl.hpp"
+
+namespace umbel::net {
+namespace {
+
+/// What a left peer sent before its goodbye may arrive behind it, where UCX uses several paths at once.
+constexpr std::chrono::milliseconds kLateMessages{500};
+
+void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memcpy(to, from, bytes);
+}
+
+}  // namespace
+
+// --- the life of a request -----------------------------------------------------------------------------------------
+
+Request* Transport::Impl::new_request(int peer, const MessageKey& key, const CallSummary& summary) {
+  Request* request = requests.take();
+  request->owner = this;
+  request->header = {options.job_nonce, key, summary};
+  request->peer = peer;
+  request->stage = Stage::active;
+  request->state = RequestState::pending;
+  request->abandoned = false;
+  return request;
+}
+
+RequestId Transport::Impl::id_of(const Request& request) const noexcept {
+  return static_cast<RequestId>((std::uint64_t{request.generation} << 32U) | (std::uint64_t{request.index} + 1));
+}
+
+Request* Transport::Impl::find(RequestId id) noexcept {
+  const auto bits = static_cast<std::uint64_t>(id);
+  Request* request = requests.at((bits & 0xffffffffU) - 1);
+  const bool current = request != nullptr && request->stage != Stage::free && !request->abandoned &&
+                       request->generation == static_cast<std::uint32_t>(bits >> 32U);
+  return current ? request : nullptr;
+}
+
+void Transport::Impl::retire(Request* request) noexcept {
+  request->stage = Stage::free;
+  ++request->generation;
+  requests.give_back(request);
+}
+
+/// UCX is through with the request.
+void Transport::Impl::settle(Request* request, ucs_status_t status) noexcept {
+  if (request->abandoned) {
+    retire(request);
+    return;
+  }
+  request->stage = Stage::settled;
+  request->status = status;
+  request->state = status == UCS_OK ? RequestState::done : RequestState::failed;
+}
+
+/// Pending, and nothing will ever come of it.
+bool Transport::Impl::hopeless(const Request& request) const {
+  const Peer& peer = peers_[static_cast<std::size_t>(request.peer)];
+  switch (peer.state) {
+    case PeerState::connected:
+      return false;
+    case PeerState::unknown:  // a receive may be posted before the endpoint is opened
+      return false;
+    case PeerState::failed:
+      return true;
+    case PeerState::left:
+      return Clock::now() - peer.left_at > kLateMessages;
+  }
+  return false;
+}
+
+RequestState Transport::Impl::test(RequestId id) {
+  Request* request = find(id);
+  if (request == nullptr) throw InvalidArgument("transport: test of a request that is not under way");
+  if (request->stage == Stage::settled) {
+    const RequestState state = request->state;
+    if (state == RequestState::failed) tell_failure(*request);
+    if (state == RequestState::mismatch) {
+      last_mismatch = Mismatch{request->key(), request->header.summary, request->found, request->bytes,
+                               request->found_bytes};
+    }
+    retire(request);
+    return state;
+  }
+  if (!hopeless(*request)) return RequestState::pending;
+  request->status = UCS_OK;
+  tell_failure(*request);
+  abandon(id);
+  return RequestState::failed;
+}
+
+void Transport::Impl::tell_failure(const Request& request) {
+  const Peer& peer = peers_[static_cast<std::size_t>(request.peer)];
+  const std::string why = peer.text.empty() ? ucs_status_string(request.status) : peer.text;
+  last_failure = fmt::format("rank {}: {}", request.peer, why);
+}
+
+void Transport::Impl::abandon(RequestId id) noexcept {
+  Request* request = find(id);
+  if (request == nullptr) return;
+  if (request->stage == Stage::active) {
+    request->abandoned = true;  // UCX still has it; freed when it calls back, or with the transport
+    return;
+  }
+  if (request->stage == Stage::posted) posted_.remove(request);
+  retire(request);
+}
+
+void Transport::Impl::forget_communicator(std::uint32_t communicator) {
+  const auto belongs = [communicator](const auto& node) { return node.key().communicator == communicator; };
+  posted_.remove_if(belongs, [this](Request* request) { retire(request); });
+  unexpected.remove_if(belongs, [this](Unexpected* message) { drop(message); });
+}
+
+// --- sending -------------------------------------------------------------------------------------------------------
+
+RequestId Transport::Impl::post_send(int to, const MessageKey& key, const CallSummary& summary, const void* data,
+                                     std::size_t bytes) {
+  Peer& target = peer(to);
+  Request* request = new_request(to, key, summary);
+  request->bytes = bytes;
+  if (target.state != PeerState::connected) {
+    settle(request, UCS_ERR_NOT_CONNECTED);
+    return id_of(*request);
+  }
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  params.cb.send = on_sent;
+  params.user_data = request;
+  used(target);
+  const ucs_status_ptr_t handle = ucp_am_send_nbx(target.endpoint, kMessageAm, &request->header,
+                                                  sizeof request->header, data, bytes, &params);
+  if (handle == nullptr || UCS_PTR_IS_ERR(handle)) settle(request, UCS_PTR_STATUS(handle));
+  return id_of(*request);
+}
+
+void Transport::Impl::on_sent(void* handle, ucs_status_t status, void* user_data) {
+  auto* request = static_cast<Request*>(user_data);
+  request->owner->settle(request, status);
+  ucp_request_free(handle);
+}
+
+// --- receiving -----------------------------------------------------------------------------------------------------
+
+RequestId Transport::Impl::post_recv(const MessageKey& key, const CallSummary& summary, void* data,
+                                     std::size_t bytes) {
+  (void)peer(key.source);  // throws for a number that is none
+  Request* request = new_request(key.source, key, summary);
+  request->data = data;
+  request->bytes = bytes;
+  if (Unexpected* message = unexpected.take(key)) {
+    deliver(request, message);
+  } else {
+    request->stage = Stage::posted;
+    posted_.add(request);
+  }
+  return id_of(*request);
+}
+
+/// Are they of the same call and length? If not, the request is settled as a mismatch.
+bool Transport::Impl::fits(Request* request, const MessageHeader& header, std::size_t bytes) {
+  if (header.summary == request->header.summary && bytes == request->bytes) return true;
+  request->stage = Stage::settled;
+  request->state = RequestState::mismatch;
+  request->found = header.summary;
+  request->found_bytes = bytes;
+  return false;
+}
+
+/// Starts the rendezvous transfer into the request's buffer; `desc` belongs to UCX from here on.
+void Transport::Impl::fetch(Request* request, void* desc) {
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  params.cb.recv_am = on_received;
+  params.user_data = request;
+  request->stage = Stage::active;
+  const ucs_status_ptr_t handle = ucp_am_recv_data_nbx(worker_.get(), desc, request->data, request->bytes, &params);
+  if (handle == nullptr || UCS_PTR_IS_ERR(handle)) settle(request, UCS_PTR_STATUS(handle));
+}
+
+void Transport::Impl::on_received(void* handle, ucs_status_t status, std::size_t, void* user_data) {
+  auto* request = static_cast<Request*>(user_data);
+  request->owner->settle(request, status);
+  ucp_request_free(handle);
+}
+
+ucs_status_t Transport::Impl::on_message(void* arg, const void* header_bytes, std::size_t header_length, void* data,
+                                         std::size_t bytes, const ucp_am_recv_param_t* param) {
+  Impl& self = *static_cast<Impl*>(arg);
+  const bool rendezvous = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+  // What a refused sender gets to hear: only a rendezvous has a way back.
+  const ucs_status_t refused = rendezvous ? UCS_ERR_REJECTED : UCS_OK;
+  MessageHeader header;
+  if (header_length != sizeof header) {
+    ++self.strangers;
+    return refused;
+  }
+  std::memcpy(&header, header_bytes, sizeof header);
+  Peer* from = self.known_sender(header.job_nonce, header.key.source);
+  if (from == nullptr || self.closing_) return refused;
+  from->heard = Clock::now();
+  Request* request = self.posted_.take(header.key);
+  if (request == nullptr) return self.keep(header, data, bytes, param);
+  // The sender of a message that does not fit is let go: it learns of the mismatch from the runtime, not from here.
+  if (!self.fits(request, header, bytes)) return UCS_OK;
+  if (rendezvous) {
+    self.fetch(request, data);
+    return UCS_INPROGRESS;
+  }
+  copy_bytes(request->data, data, bytes);
+  self.settle(request, UCS_OK);
+  return UCS_OK;
+}
+
+// --- messages before their receives --------------------------------------------------------------------------------
+
+ucs_status_t Transport::Impl::keep(const MessageHeader& header, void* data, std::size_t bytes,
+                                   const ucp_am_recv_param_t* param) {
+  Unexpected* message = unexpected_pool_.take();
+  message->header = header;
+  message->bytes = bytes;
+  message->rendezvous = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
+  message->desc = nullptr;
+  const bool can_hold = message->rendezvous || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+  if (!message->rendezvous && bytes <= Unexpected::kInlineBytes) {
+    copy_bytes(message->small.data(), data, bytes);
+  } else if (can_hold) {
+    message->desc = data;
+  } else {
+    const auto* first = static_cast<const std::byte*>(data);
+    message->large.assign(first, first + bytes);
+  }
+  const ucs_status_t answer = message->desc == nullptr ? UCS_OK : UCS_INPROGRESS;
+  unexpected.add(message);
+  if (unexpected_handler) unexpected_handler(header.key, header.summary, bytes);
+  return answer;
+}
+
+/// A receive meets a message that waited for it.
+void Transport::Impl::deliver(Request* request, Unexpected* message) {
+  const bool lost = message->rendezvous && peers_[static_cast<std::size_t>(request->peer)].broken;
+  if (!fits(request, message->header, message->bytes)) {
+    drop(message);
+    return;
+  }
+  if (lost) {
+    settle(request, UCS_ERR_CONNECTION_RESET);
+    drop(message);
+    return;
+  }
+  if (message->rendezvous) {
+    fetch(request, message->desc);
+    unexpected_pool_.give_back(message);
+    return;
+  }
+  const void* data = message->desc;
+  if (data == nullptr) data = message->large.empty() ? message->small.data() : message->large.data();
+  copy_bytes(request->data, data, message->bytes);
+  settle(request, UCS_OK);
+  drop(message);
+}
+
+void Transport::Impl::drop(Unexpected* message) noexcept {
+  // Letting go of a rendezvous sends an answer, over an endpoint that a failed peer no longer has: then UCX keeps the
+  // descriptor until the worker is destroyed.
+  const bool answerable = !peers_[static_cast<std::size_t>(message->header.key.source)].broken;
+  if (message->desc != nullptr && (!message->rendezvous || answerable)) {
+    ucp_am_data_release(worker_.get(), message->desc);
+  }
+  message->desc = nullptr;
+  message->large.clear();
+  unexpected_pool_.give_back(message);
+}
+
+}  // namespace umbel::net

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "net/window/window.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/error.hpp"
+#include "net/fork.hpp"
+#include "net/host.hpp"
+#include "net/window/memory_limits.hpp"
+
+namespace umbel::net {
+namespace {
+
+using Nonce = std::pair<std::uint64_t, std::uint64_t>;
+
+// The header: the nonce in the first line, then the probe slots, filled up to a page.
+constexpr std::size_t kNonceLine = 64;
+constexpr const char* kMemfdName = "umbel-window";
+
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+std::size_t round_to_pages(std::size_t bytes) { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
+
+/// A descriptor that closes itself.
+class Fd {
+ public:
+  explicit Fd(int fd) noexcept : fd_(fd) {}
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { reset(); }
+  int get() const noexcept { return fd_; }
+  int release() noexcept { return std::exchange(fd_, -1); }
+  void reset() noexcept {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_;
+};
+
+/// Field 22 of /proc/PID/stat; 0 when there is no such process. The name in field 2 may hold anything, so the count
+/// starts behind its last parenthesis.
+std::uint64_t start_time_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  auto at = text.rfind(')');
+  if (at == std::string::npos) return 0;
+  for (int field = 2; field < 22; ++field) {
+    at = text.find(' ', at + 1);
+    if (at == std::string::npos) return 0;
+  }
+  return std::stoull(text.substr(at + 1));
+}
+
+std::string advice_for(int error, std::size_t bytes) {
+  if (error == EMFILE || error == ENFILE) return "too many open descriptors: raise `ulimit -n`";
+  if (const std::string obstacle = memory_obstacle(bytes); !obstacle.empty()) return obstacle;
+  if (error == ENOMEM || error == ENOSPC) {
+    return "out of memory, or past a limit on it (ulimit -v, control group): use fewer ranks per node, smaller windows";
+  }
+  if (error == ENOSYS) return "this kernel has no memfd_create (Linux 3.17 or later is needed), or a filter forbids it";
+  return "see the error";
+}
+
+[[noreturn]] void throw_window_error(const char* call, int error, std::size_t bytes) {
+  throw SystemError(fmt::format("shared memory window of {}: {}: {}; {}", bytes_text(bytes), call,
+                                std::strerror(error), advice_for(error, bytes)));
+}
+
+}  // namespace
+
+namespace detail {
+
+/// One mmap of a window in this process. All ranks of a process that reach one window share one of these, so that
+/// ThreadSanitizer, which is blind across two mappings of one memory, sees their accesses.
+class Mapping {
+ public:
+  Mapping(void* base, const WindowDescriptor& descriptor, int fd) noexcept
+      : base_(static_cast<std::byte*>(base)),
+        total_bytes_(descriptor.total_bytes),
+        header_bytes_(descriptor.header_bytes),
+        nonce_(descriptor.nonce[0], descriptor.nonce[1]),
+        fd_(fd) {}
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  std::byte* data() const noexcept { return base_ + header_bytes_; }
+  std::size_t bytes() const noexcept { return total_bytes_ - header_bytes_; }
+  std::size_t probe_slots() const noexcept { return (header_bytes_ - kNonceLine) / sizeof(std::uint64_t); }
+  Nonce nonce() const noexcept { return nonce_; }
+  bool owned() const noexcept { return fd_.get() >= 0; }
+  void close_fd() noexcept { fd_.reset(); }
+
+  std::atomic_ref<std::uint64_t> slot(std::size_t index) const noexcept {
+    return std::atomic_ref<std::uint64_t>(reinterpret_cast<std::uint64_t*>(base_ + kNonceLine)[index]);
+  }
+
+ private:
+  std::byte* base_;
+  std::size_t total_bytes_;
+  std::size_t header_bytes_;
+  Nonce nonce_;
+  Fd fd_;
+};
+
+}  // namespace detail
+
+namespace {
+
+/// Every window this process has mapped, by nonce.
+class Registry {
+ public:
+  /// Never destroyed: windows in static objects may outlive it otherwise.
+  static Registry& instance() {
+    static auto* registry = new Registry;
+    return *registry;
+  }
+
+  std::shared_ptr<detail::Mapping> find(Nonce nonce) {
+    const std::lock_guard lock(mutex_);
+    const auto found = mappings_.find(nonce);
+    return found == mappings_.end() ? nullptr : found->second.lock();
+  }
+
+  /// Adds `mapping`, unless another thread was faster: then theirs is returned and `mapping` dies.
+  std::shared_ptr<detail::Mapping> add(std::shared_ptr<detail::Mapping> mapping) {
+    const std::lock_guard lock(mutex_);
+    auto& entry = mappings_[mapping->nonce()];
+    if (auto other = entry.lock()) return other;
+    entry = mapping;
+    return mapping;
+  }
+
+  void forget(Nonce nonce) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = mappings_.find(nonce);
+    if (found != mappings_.end() && found->second.expired()) mappings_.erase(found);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Nonce, std::weak_ptr<detail::Mapping>> mappings_;
+};
+
+/// Throws before anything is allocated when the memory is certainly not there.
+void check_size(std::size_t data_bytes, std::size_t total_bytes) {
+  constexpr auto kLargest = static_cast<std::size_t>(std::numeric_limits<off_t>::max());
+  if (total_bytes < data_bytes || total_bytes > kLargest) throw_window_error("size", EFBIG, data_bytes);
+  if (const std::string obstacle = memory_obstacle(total_bytes); !obstacle.empty()) {
+    throw SystemError(fmt::format("shared memory window of {}: {}", bytes_text(total_bytes), obstacle));
+  }
+}
+
+/// Gives the window its pages now: later, in the middle of a collective, a missing page would be a SIGBUS.
+void allocate_pages(void* base, int fd, std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  // First through the mapping, which honours the advice on huge pages; fallocate alone takes small ones. Whether it
+  // worked is fallocate's to say: it only fills what is missing.
+  (void)madvise(base, bytes, MADV_POPULATE_WRITE);
+#else
+  (void)base;
+#endif
+  int error = 0;
+  do {
+    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  if (error != 0) throw_window_error("fallocate", error, bytes);
+}
+
+/// Maps `fd`; a child of fork must not have it (it would be the same memory, with the parent's peers at work in it).
+void* map_window(int fd, std::size_t bytes) {
+  constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) throw_window_error("mmap", errno, bytes);
+  (void)madvise(base, bytes, MADV_DONTFORK);
+  if (bytes >= 2 * kHugePage) (void)madvise(base, bytes, MADV_HUGEPAGE);
+  return base;
+}
+
+bool is_window_link(const std::string& path) {
+  std::array<char, 64> target{};
+  if (readlink(path.c_str(), target.data(), target.size() - 1) < 0) return false;
+  return std::string(target.data()).rfind(fmt::format("/memfd:{}", kMemfdName), 0) == 0;
+}
+
+/// The owner's memfd, opened again; an empty Fd when it is out of reach or something else stands under that number.
+Fd open_window(const WindowDescriptor& d) {
+  if (d.pid_ns != 0 && host_hint().pid_ns != 0 && d.pid_ns != host_hint().pid_ns) return Fd(-1);
+  if (start_time_of(d.pid) != d.start_time) return Fd(-1);
+  const std::string path = fmt::format("/proc/{}/fd/{}", d.pid, d.fd);
+  // Looked at before it is opened: opening another program's device or pipe could do things.
+  if (!is_window_link(path)) return Fd(-1);
+  Fd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (fd.get() < 0) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) throw_window_error("open", errno, d.total_bytes);
+    return Fd(-1);
+  }
+  struct stat status{};
+  std::uint64_t nonce[2] = {};
+  const bool right = fstat(fd.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) == d.total_bytes &&
+                     pread(fd.get(), nonce, sizeof nonce, 0) == static_cast<ssize_t>(sizeof nonce) &&
+                     nonce[0] == d.nonce[0] && nonce[1] == d.nonce[1];
+  return Fd(right ? fd.release() : -1);
+}
+
+}  // namespace
+
+detail::Mapping::~Mapping() {
+  Registry::instance().forget(nonce_);
+  // In a forked child nothing is mapped here (MADV_DONTFORK), and something else may be by now.
+  if (!forked()) munmap(base_, total_bytes_);
+}
+
+Window::Window(std::shared_ptr<detail::Mapping> mapping, const WindowDescriptor& descriptor)
+    : mapping_(std::move(mapping)), descriptor_(descriptor) {}
+
+Window& Window::operator=(Window&& other) noexcept {
+  if (this == &other) return *this;
+  close_fd();
+  mapping_ = std::move(other.mapping_);
+  descriptor_ = other.descriptor_;
+  return *this;
+}
+
+Window::~Window() { close_fd(); }
+
+Window Window::create(std::size_t bytes, std::size_t probe_slots) {
+  refuse_if_forked("Window::create");
+  watch_for_fork();
+  WindowDescriptor d;
+  d.header_bytes = round_to_pages(kNonceLine + probe_slots * sizeof(std::uint64_t));
+  d.total_bytes = d.header_bytes + bytes;
+  check_size(bytes, d.total_bytes);
+  d.total_bytes = d.header_bytes + round_to_pages(bytes);
+  d.nonce[0] = random_bits();
+  d.nonce[1] = random_bits();
+  d.pid = getpid();
+  d.pid_ns = host_hint().pid_ns;
+  d.start_time = start_time_of(d.pid);
+
+  Fd fd(memfd_create(kMemfdName, MFD_CLOEXEC));
+  if (fd.get() < 0) throw_window_error("memfd_create", errno, d.total_bytes);
+  d.fd = fd.get();
+  if (ftruncate(fd.get(), static_cast<off_t>(d.total_bytes)) != 0) {
+    throw_window_error("ftruncate", errno, d.total_bytes);
+  }
+  void* base = map_window(fd.get(), d.total_bytes);
+  auto mapping = std::make_shared<detail::Mapping>(base, d, fd.release());
+  allocate_pages(base, d.fd, d.total_bytes);
+  std::memcpy(base, d.nonce, sizeof d.nonce);
+  return {Registry::instance().add(std::move(mapping)), d};
+}
+
+std::byte* Window::data() const noexcept { return mapping_->data(); }
+std::size_t Window::bytes() const noexcept { return mapping_->bytes(); }
+
+std::uint64_t Window::token(std::size_t slot) const noexcept {
+  return slot < mapping_->probe_slots() ? mapping_->slot(slot).load(std::memory_order_acquire) : 0;
+}
+
+void Window::close_fd() noexcept {
+  if (mapping_) mapping_->close_fd();
+}
+
+PeerWindow::PeerWindow(std::shared_ptr<detail::Mapping> mapping) : mapping_(std::move(mapping)) {}
+std::byte* PeerWindow::data() const noexcept { return mapping_->data(); }
+std::size_t PeerWindow::bytes() const noexcept { return mapping_->bytes(); }
+
+void PeerWindow::leave_token(std::size_t slot, std::uint64_t token) const noexcept {
+  if (slot < mapping_->probe_slots()) mapping_->slot(slot).store(token, std::memory_order_release);
+}
+
+std::optional<PeerWindow> attach(const WindowDescriptor& descriptor) {
+  refuse_if_forked("attach");
+  const Nonce nonce(descriptor.nonce[0], descriptor.nonce[1]);
+  if (auto mapping = Registry::instance().find(nonce)) return PeerWindow(std::move(mapping));
+  const Fd fd = open_window(descriptor);
+  if (fd.get() < 0) return std::nullopt;
+  watch_for_fork();
+  void* base = map_window(fd.get(), descriptor.total_bytes);
+  return PeerWindow(Registry::instance().add(std::make_shared<detail::Mapping>(base, descriptor, -1)));
+}
+
+}  // namespace umbel::net
