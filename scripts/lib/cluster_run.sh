@@ -21,7 +21,8 @@ need_cluster() {
 paths_under_tmp() { # WORD…
   local word path named=()
   for word in "$PWD" "$@"; do
-    for path in "$word" "${word#*=}"; do
+    for path in "${word#*=}" "$word"; do
+      [[ -n $path ]] || continue
       if [[ $path != /* ]]; then
         # A bare word is a file only by the current folder; in /tmp itself it must look like one.
         [[ $path == */* || ($PWD == /tmp && $path != -* && ($path == *.* || -e $path)) ]] || continue
@@ -37,12 +38,16 @@ paths_under_tmp() { # WORD…
 }
 
 expose_paths() { # NODES WORD…
-  local nodes=$1 node paths
+  local nodes=$1 node path paths=()
+  local -A seen=()
   shift
-  mapfile -d '' -t paths < <(paths_under_tmp "$@")
+  while IFS= read -r -d '' path; do
+    [[ -n ${seen[$path]-} ]] || paths+=("$path")
+    seen[$path]=yes
+  done < <(paths_under_tmp "$@")
   [[ ${#paths[@]} -gt 0 ]] || return 0
   for node in $nodes; do
-    nsenter --target "$(holder_pid "$node")" --mount -- bash "$state/expose" "$state" "${paths[@]}" ||
+    nsenter --target "$(holder_pid "$node")" --mount --pid -- bash "$state/expose" "$state" "${paths[@]}" ||
       die 125 "cannot share ${paths[*]} with $node"
   done
 }
