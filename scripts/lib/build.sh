@@ -13,6 +13,8 @@ readonly umbel_packages=(
 
 say() { printf '%s\n' "== $*"; }
 
+am_root() { ((EUID == 0)); }
+
 missing_packages() {
   local package
   for package in "${umbel_packages[@]}"; do
@@ -29,7 +31,7 @@ ensure_packages() {
   fi
   mapfile -t missing < <(missing_packages)
   ((${#missing[@]} > 0)) || return 0
-  if ((EUID != 0)); then
+  if ! am_root; then
     echo "these packages are missing; type this line, then run the script again:" >&2
     echo "sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y ${missing[*]}"
     exit 3
