@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+#include "sizes.hpp"
+
+namespace umbel::bench {
+namespace {
+
+/// The command line is wrong; the message says what was expected.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The command line as typed; only what needs interpretation is text.
+struct Raw {
+  std::string min_bytes, max_bytes, step_bytes, step_factor;
+  std::string iterations, warmup, check, cycles, root, across, cpu_time, threads = "1", gpus = "1", timeout;
+  std::string types = "float", ops = "sum", algorithms, peer;
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream stream(list);
+  for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+  if (list.empty() || list.back() == ',') parts.emplace_back();
+  return parts;
+}
+
+std::uint64_t to_size(const char* flag, const std::string& text) {
+  if (const auto size = parse_size(text)) return *size;
+  throw UsageError(fmt::format("{} {}: not a size; expected bytes, such as 8, 64K, 128M or 1G", flag, text));
+}
+
+int to_int(const char* flag, const std::string& text, int least, int most) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+    throw UsageError(fmt::format("{} {}: expected a whole number, at least {}{}", flag, text, least,
+                                 most < 1'000'000'000 ? fmt::format(" and at most {}", most) : ""));
+  }
+  return value;
+}
+
+constexpr int kAnyInt = 1'000'000'000;
+
+void take_int(int& target, const char* flag, const std::string& text, int least, int most = kAnyInt) {
+  if (!text.empty()) target = to_int(flag, text, least, most);
+}
+
+void take_sizes(Options& options, const Raw& raw) {
+  if (!raw.min_bytes.empty()) options.min_bytes = to_size("-b", raw.min_bytes);
+  if (!raw.max_bytes.empty()) options.max_bytes = to_size("-e", raw.max_bytes);
+  // one of the two alone: the other gives way
+  if (raw.max_bytes.empty()) options.max_bytes = std::max(options.max_bytes, options.min_bytes);
+  if (raw.min_bytes.empty()) options.min_bytes = std::min(options.max_bytes, options.min_bytes);
+  if (options.min_bytes > options.max_bytes) {
+    throw UsageError(fmt::format("-b {} is more than -e {}", raw.min_bytes, raw.max_bytes));
+  }
+  if (!raw.step_bytes.empty()) options.step_bytes = to_size("-i", raw.step_bytes);
+  if (options.step_bytes == 0) throw UsageError("-i 0: the step must be at least one byte");
+  if (!raw.step_factor.empty()) {
+    options.step_factor = static_cast<std::uint64_t>(to_int("-f", raw.step_factor, 1, kAnyInt));
+  }
+}
+
+void take_types(Options& options, const Raw& raw) {
+  for (const std::string& name : split(raw.types)) {
+    if (name == "all") {
+      options.types.assign(all_types().begin(), all_types().end());
+    } else if (const auto type = find_type(name)) {
+      options.types.push_back(*type);
+    } else {
+      std::vector<std::string_view> names;
+      for (const TypeInfo& known : all_types()) names.push_back(known.name);
+      throw UsageError(fmt::format("-d {}: no such type; there are {}, and all", name, fmt::join(names, ", ")));
+    }
+  }
+  for (const std::string& name : split(raw.ops)) {
+    if (name == "all") {
+      options.ops.assign(all_ops().begin(), all_ops().end());
+    } else if (const auto op = find_op(name)) {
+      options.ops.push_back(*op);
+    } else {
+      throw UsageError(fmt::format("-o {}: no such operation; there are sum, prod, min, max, avg, and all", name));
+    }
+  }
+}
+
+std::vector<std::string> known_algorithms() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; umbel_algorithm_name(i) != nullptr; ++i) names.emplace_back(umbel_algorithm_name(i));
+  return names;
+}
+
+void take_algorithms(Options& options, const Raw& raw) {
+  if (raw.algorithms.empty()) {
+    const char* configured = std::getenv("UMBEL_ALGORITHM");  // so that a case it cannot serve becomes a row
+    if (configured != nullptr && umbel_algorithm_summary(configured) != nullptr) options.algorithms = {configured};
+    return;
+  }
+  const std::vector<std::string> known = known_algorithms();
+  for (const std::string& name : split(raw.algorithms)) {
+    if (name == "all") {
+      options.algorithms.insert(options.algorithms.end(), known.begin(), known.end());
+    } else if (name == "auto" || std::ranges::find(known, name) != known.end()) {
+      options.algorithms.push_back(name);
+    } else {
+      throw UsageError(fmt::format("--algo {}: no such algorithm; there are {}, all and auto", name, fmt::join(known, ", ")));
+    }
+  }
+}
+
+/// nccl-tests drives several GPUs from one process; here a process is a rank, and mpirun makes more of them.
+void refuse_several(const Raw& raw, int argc, const char* const* argv, int ranks) {
+  const int threads = to_int("-t", raw.threads, 1, 4096);
+  const int gpus = to_int("-g", raw.gpus, 1, 4096);
+  if (threads == 1 && gpus == 1) return;
+  std::string command = argv[0];
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const auto is = [&](std::string_view short_name, std::string_view long_name) {
+      return argument.starts_with(short_name) || argument == long_name || argument.starts_with(std::string(long_name) + "=");
+    };
+    if (is("-g", "--ngpus") || is("-t", "--nthreads")) {
+      if (argument == "-g" || argument == "-t" || argument == "--ngpus" || argument == "--nthreads") ++i;  // and its value
+      continue;
+    }
+    command += ' ';
+    command += argument;
+  }
+  throw UsageError(fmt::format("{}: a process is one rank here. The same with processes:\n  mpirun -n {} {}",
+                               gpus > 1 ? fmt::format("-g {}", gpus) : fmt::format("-t {}", threads),
+                               static_cast<long long>(ranks) * threads * gpus, command));
+}
+
+void take_timeout(Options& options, const std::string& text) {
+  if (text.empty()) return;
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  constexpr double kLongest = 1e9;
+  if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0) || seconds > kLongest) {
+    throw UsageError(fmt::format("-T {}: expected seconds", text));
+  }
+  options.timeout_s = seconds;
+}
+
+Options interpret(Options options, const Raw& raw, int ranks) {
+  take_sizes(options, raw);
+  take_int(options.iterations, "-n", raw.iterations, 1);
+  take_int(options.warmup, "-w", raw.warmup, 0);
+  take_int(options.check, "-c", raw.check, 0);
+  take_int(options.cycles, "-N", raw.cycles, 0);
+  take_int(options.root, "-r", raw.root, -1, std::max(ranks - 1, 0));
+  if (!raw.across.empty()) options.across = static_cast<Across>(to_int("-a", raw.across, 0, 3));
+  if (!raw.cpu_time.empty()) options.cpu_time = to_int("-C", raw.cpu_time, 0, 1) == 1;
+  take_timeout(options, raw.timeout);
+  take_types(options, raw);
+  take_algorithms(options, raw);
+  if (!raw.peer.empty() && raw.peer != "mpi") {
+    throw UsageError(fmt::format("--peer {}: no such peer; there is mpi", raw.peer));
+  }
+  options.peer_mpi = !raw.peer.empty();
+  return options;
+}
+
+void declare(CLI::App& app, Raw& raw, Options& options) {
+  app.set_version_flag("--version", fmt::format("Umbel {} ({})", umbel_version(), umbel_revision()));
+  app.add_option("-b,--minbytes", raw.min_bytes, "Smallest size; K, M, G are 1024-based (default 32M)");
+  app.add_option("-e,--maxbytes", raw.max_bytes, "Largest size (default 32M)");
+  app.add_option("-i,--stepbytes", raw.step_bytes, "Step between sizes (default 1M)");
+  app.add_option("-f,--stepfactor", raw.step_factor, "Factor between sizes, instead of a step");
+  app.add_option("-n,--iters", raw.iterations, "Timed iterations (default 20)");
+  app.add_option("-w,--warmup_iters", raw.warmup, "Iterations before those (default 5)");
+  app.add_option("-N,--run_cycles", raw.cycles, "Run the whole sweep so many times, 0: until stopped (default 1)");
+  app.add_option("-d,--datatype", raw.types, "Type, a comma list, or all (default float); nccl-tests' names and fp32, bf16, …");
+  app.add_option("-o,--op", raw.ops, "sum, prod, min, max, avg, a comma list, or all (default sum)");
+  app.add_option("-r,--root", raw.root, "Root, where the collective has one (default 0)");
+  app.add_option("-c,--check", raw.check, "Check the results of so many iterations, 0: none (default 1)");
+  app.add_option("-a,--average", raw.across, "Time of an iteration: 0 rank 0's, 1 mean, 2 minimum, 3 maximum over ranks (default 3)");
+  app.add_option("-C,--report_cputime", raw.cpu_time, "1: CPU time of the calling thread instead of elapsed time (default 0)");
+  app.add_option("-T,--timeout", raw.timeout, "Deadline of every wait in seconds (default UMBEL_TIMEOUT_S)");
+  app.add_option("-g,--ngpus", raw.gpus, "Only 1: a process is one rank");
+  app.add_option("-t,--nthreads", raw.threads, "Only 1: a process is one rank");
+  app.add_option("--algo", raw.algorithms, "Algorithm, a comma list, all, or auto: chosen per call (default)");
+  app.add_flag("--list-algorithms", options.list_algorithms, "Print the algorithms and exit");
+  app.add_flag("--reproducible", options.reproducible, "The same bits whatever the algorithm and layout");
+  app.add_option("--peer", raw.peer, "mpi: time the same call of the MPI library too, alternating in the same loop");
+  app.add_flag("--percentiles", options.percentiles, "Print columns p50 and p99");
+  app.add_option("-J,--json,--output_file", options.json_file, "Write the results as JSON too");
+  app.add_option("--csv", options.csv_file, "Write the results as CSV too");
+}
+
+}  // namespace
+
+Parsed parse_options(int argc, const char* const* argv, int ranks) {
+  CLI::App app{"Times a collective over sizes, checks every result, and prints a table. Run it by mpirun.\n"
+               "Exit status: 0 right, 1 wrong data, 2 usage, 3 failure."};
+  Raw raw;
+  Options options;
+  declare(app, raw, options);
+  const std::string hint = fmt::format("{}: see --help\n", argv[0]);
+  try {
+    app.parse(argc, argv);
+    refuse_several(raw, argc, argv, ranks);
+    return {interpret(options, raw, ranks), {}, kExitRight};
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    const int code = app.exit(error, out, out);
+    return {std::nullopt, out.str(), code == 0 ? kExitRight : kExitUsage};
+  } catch (const UsageError& error) {
+    return {std::nullopt, std::string(error.what()) + "\n" + hint, kExitUsage};
+  }
+}
+
+}  // namespace umbel::bench

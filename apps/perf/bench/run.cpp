@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The program around the measurements: start-up, the sweep, reports, exit status.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "collective.hpp"
+#include "options.hpp"
+#include "report.hpp"
+#include "runner.hpp"
+#include "session.hpp"
+#include "sizes.hpp"
+#include "umbel/umbel.hpp"
+#include "umbel/umbel_mpi.h"
+
+namespace umbel::bench {
+namespace {
+
+Comm make_comm(const Options& options, Session& session) {
+  umbel_config_t config = UMBEL_CONFIG_INIT;
+  config.reproducible = options.reproducible ? 1 : 0;
+  config.timeout_s = options.timeout_s;
+  umbel_comm_t handle = nullptr;
+  check(umbel_comm_create_from_mpi(&handle, session.comm(), &config));
+  return Comm(handle);
+}
+
+/// As the library takes it; a bad value never comes so far.
+double timeout_of(const Options& options) {
+  constexpr double kDefault = 300;
+  if (options.timeout_s > 0) return options.timeout_s;
+  const char* text = std::getenv("UMBEL_TIMEOUT_S");
+  const double seconds = text == nullptr ? 0 : std::atof(text);
+  return seconds > 0 ? seconds : kDefault;
+}
+
+void print_preamble(const Options& options, const Session& session, const RunFacts& facts) {
+  constexpr int kMostRanksListed = 64;
+  fmt::print("# {}_perf: Umbel {} ({}), {}\n", facts.collective, facts.version, facts.git, facts.mpi);
+  fmt::print("# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n", options.min_bytes,
+             options.max_bytes,
+             options.step_factor > 1 ? fmt::format("{}(factor)", options.step_factor) : fmt::format("{}(bytes)", options.step_bytes),
+             options.warmup, options.iterations, options.check);
+  const char* across[] = {"rank 0's time", "the mean over ranks", "the minimum over ranks", "the maximum over ranks"};
+  fmt::print("# time: mean over iterations of {}; algbw = size / time; busbw = algbw x {}{}\n",
+             across[static_cast<int>(options.across)], facts.bus_factor,
+             facts.busbw_limit_gbs > 0 ? fmt::format(" (known limit {:.2f} GB/s)", facts.busbw_limit_gbs) : "");
+  fmt::print("#\n# {} ranks on {} nodes\n", facts.ranks, facts.nodes);
+  for (int rank = 0; rank < facts.ranks && rank < kMostRanksListed; ++rank) {
+    const RankPlace& place = session.places()[static_cast<std::size_t>(rank)];
+    fmt::print("#  Rank {:>3} pid {:>7} on {}\n", rank, place.pid, place.host);
+  }
+  if (facts.ranks > kMostRanksListed) fmt::print("#  and {} more\n", facts.ranks - kMostRanksListed);
+  std::fflush(stdout);
+}
+
+/// Rank 0's side of the reports; on the other ranks it does nothing.
+class Reporter {
+ public:
+  /// @throws std::system_error when a file cannot be written.
+  Reporter(const Options& options, bool active) : table_(options.percentiles, options.peer_mpi), active_(active) {
+    if (!active) return;
+    if (!options.json_file.empty()) json_.emplace(options.json_file);
+    if (!options.csv_file.empty()) csv_.emplace(options.csv_file);
+  }
+
+  void begin(const Options& options, const Session& session, const RunFacts& facts) {
+    facts_ = facts;
+    if (!active_) return;
+    print_preamble(options, session, facts);
+    table_.print_header();
+    if (csv_) csv_->write(csv_header());
+  }
+  void add(const Row& row) {
+    totals_.add(row);
+    if (!active_) return;
+    table_.print(row, facts_.busbw_limit_gbs);
+    if (csv_) csv_->write(to_csv(row));
+    if (json_) rows_.push_back(row);
+  }
+  /// Also after a failure: what was measured until then.
+  void write_json() {
+    if (json_) json_->write(to_json(facts_, rows_));
+    json_.reset();
+  }
+  void end() {
+    if (active_) Table::print_footer(totals_);
+    write_json();
+  }
+  const Totals& totals() const noexcept { return totals_; }
+
+ private:
+  Table table_;
+  bool active_;
+  RunFacts facts_;
+  Totals totals_;
+  std::vector<Row> rows_;
+  std::optional<OutputFile> json_;
+  std::optional<OutputFile> csv_;
+};
+
+void run_sweep(const Collective& collective, const Options& options, Session& session, Comm& comm, Reporter& reporter) {
+  constexpr std::uint64_t kSeed = 0x756d62656cULL;
+  Runner runner(collective, options, session, comm);
+  const auto bytes = sweep(options.min_bytes, options.max_bytes, options.step_bytes, options.step_factor);
+  const std::vector<std::string> algorithms = options.algorithms.empty() ? std::vector<std::string>{""} : options.algorithms;
+  for (int cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
+    for (const TypeInfo& type : options.types) {
+      for (const OpInfo& op : options.ops) {
+        const Pattern pattern(type, op, session.size(), session.rank(), kSeed);
+        for (const std::uint64_t count : counts_of(bytes, type.size)) {
+          for (const std::string& algorithm : algorithms) {
+            reporter.add(runner.measure({type, op, pattern, count, algorithm}));
+          }
+        }
+      }
+    }
+  }
+}
+
+RunFacts facts_of(const Collective& collective, const Session& session, const Comm& comm) {
+  const umbel_comm_info_t info = comm.info();
+  return {.collective = std::string(collective.name),
+          .bus_factor = std::string(collective.bus_factor),
+          .version = umbel_version(),
+          .git = umbel_revision(),
+          .mpi = session.mpi_version(),
+          .ranks = info.ranks,
+          .nodes = info.nodes,
+          .busbw_limit_gbs = info.busbw_limit_gbs};
+}
+
+std::string algorithm_list() {
+  std::string text;
+  for (std::size_t i = 0; umbel_algorithm_name(i) != nullptr; ++i) {
+    const char* name = umbel_algorithm_name(i);
+    text += fmt::format("{:<20} {}\n", name, umbel_algorithm_summary(name));
+  }
+  return text;
+}
+
+/// Everybody leaves in good order, with rank 0's word.
+int leave(Session& session, int status, const std::string& text) {
+  if (session.is_root() && !text.empty()) {
+    fmt::print(status == kExitRight ? stdout : stderr, "{}", text);
+    std::fflush(stdout);
+  }
+  session.finalize();
+  return status;
+}
+
+int run_with_options(const Collective& collective, const Options& options, Session& session) {
+  session.set_timeout(std::chrono::duration<double>(timeout_of(options)));
+  std::optional<Reporter> reporter;
+  std::string problem;
+  try {
+    reporter.emplace(options, session.is_root());
+  } catch (const std::system_error& error) {
+    problem = fmt::format("{}\n", error.what());
+  }
+  if (session.broadcast(problem.empty() ? 0 : 1) != 0) return leave(session, kExitUsage, problem);
+
+  Comm comm;
+  try {
+    comm = make_comm(options, session);
+  } catch (const Error& error) {
+    // a wrong setting (UMBEL_NODES that does not fit, …) is the user's to correct, as a wrong flag is
+    session.die(error.what(), error.code() == UMBEL_ERROR_INVALID_ARGUMENT ? kExitUsage : kExitFailure);
+  }
+  session.set_health_check([&comm] { comm.check_health(); });
+  try {
+    reporter->begin(options, session, facts_of(collective, session, comm));
+    run_sweep(collective, options, session, comm, *reporter);
+    reporter->end();
+    const int status = session.broadcast(reporter->totals().wrong() == 0 ? kExitRight : kExitWrongData);
+    comm.close();
+    session.finalize();
+    return status;
+  } catch (const std::exception& error) {
+    try {
+      reporter->write_json();
+    } catch (const std::exception&) {
+      // the failure itself matters more than the file
+    }
+    session.die(error.what(), kExitFailure);
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv, const Collective& collective) {
+  std::optional<Session> session;
+  try {
+    session.emplace(&argc, &argv);
+    if (const std::string problem = lone_rank_problem(session->size(), &std::getenv); !problem.empty()) {
+      return leave(*session, kExitFailure, problem + "\n");
+    }
+    const Parsed parsed = parse_options(argc, argv, session->size());
+    if (!parsed.options) return leave(*session, parsed.status, parsed.text);
+    if (parsed.options->list_algorithms) return leave(*session, kExitRight, algorithm_list());
+    return run_with_options(collective, *parsed.options, *session);
+  } catch (const std::exception& error) {
+    if (session) session->die(error.what(), kExitFailure);
+    fmt::print(stderr, "{}\n", error.what());
+    return kExitFailure;
+  }
+}
+
+}  // namespace umbel::bench

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "session.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+namespace umbel::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void mpi_check(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw std::runtime_error(fmt::format("{} failed: {}", what, text.data()));
+}
+
+struct PlacePod {
+  std::array<char, 256> host;
+  int pid;
+};
+
+std::vector<RankPlace> gather_places(MPI_Comm comm, int size) {
+  PlacePod mine{};
+  ::gethostname(mine.host.data(), mine.host.size() - 1);
+  mine.pid = static_cast<int>(::getpid());
+  std::vector<PlacePod> all(static_cast<std::size_t>(size));
+  mpi_check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, comm), "MPI_Allgather");
+  std::vector<RankPlace> places;
+  for (const PlacePod& place : all) places.push_back({place.host.data(), place.pid});
+  return places;
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string version(text.data(), static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of(",\n\t"));
+}
+
+/// The letter of /proc/PID/stat: R, S, T (stopped), Z (dead, not yet collected); 0 when there is no such process.
+char process_state(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= text.size() ? '\0' : text[name_end + 2];
+}
+
+MPI_Op op_of(Across across) {
+  switch (across) {
+    case Across::rank0:
+    case Across::mean:
+      return MPI_SUM;
+    case Across::minimum:
+      return MPI_MIN;
+    case Across::maximum:
+      return MPI_MAX;
+  }
+  return MPI_MAX;
+}
+
+}  // namespace
+
+Session::Session(int* argc, char*** argv) {
+  mpi_check(MPI_Init(argc, argv), "MPI_Init");
+  mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
+  // a failure is ours to report, with the exit status that the tool documents
+  MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(comm_, &rank_);
+  MPI_Comm_size(comm_, &size_);
+  places_ = gather_places(comm_, size_);
+  mpi_version_ = library_version();
+}
+
+void Session::wait(MPI_Request& request, const char* what) {
+  constexpr auto kCheckInterval = std::chrono::milliseconds(100);
+  constexpr unsigned kTestsPerLook = 256;  // at the clock
+  const Clock::time_point start = Clock::now();
+  Clock::time_point next_check = start + kCheckInterval;
+  for (unsigned tests = 1;; ++tests) {
+    int done = 0;
+    mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
+    if (done != 0) return;
+    ::sched_yield();
+    if (tests % kTestsPerLook != 0) continue;
+    const Clock::time_point now = Clock::now();
+    if (now < next_check) continue;
+    next_check = now + kCheckInterval;
+    if (check_) check_();
+    if (now - start > timeout_) {
+      throw std::runtime_error(
+          fmt::format("{}: other ranks have not come for {:.0f} s (the deadline){}", what, timeout_.count(), suspects()));
+    }
+  }
+}
+
+std::string Session::suspects() const {
+  std::string text;
+  for (int rank = 0; rank < size_; ++rank) {
+    const RankPlace& place = places_[static_cast<std::size_t>(rank)];
+    if (place.host != places_[static_cast<std::size_t>(rank_)].host) continue;
+    const char state = process_state(place.pid);
+    if (state == 'T' || state == 't') text += fmt::format("; rank {} (pid {}) is stopped", rank, place.pid);
+    if (state == '\0' || state == 'Z') text += fmt::format("; rank {} (pid {}) is dead", rank, place.pid);
+  }
+  return text;
+}
+
+void Session::barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi_check(MPI_Ibarrier(comm_, &request), "MPI_Ibarrier");
+  wait(request, "MPI_Ibarrier");
+}
+
+void Session::combine(std::vector<double>& values, Across across) {
+  if (values.size() > static_cast<std::size_t>(INT_MAX)) throw std::runtime_error("too many iterations for MPI's counts");
+  if (across == Across::rank0 && !is_root()) std::ranges::fill(values, 0.0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi_check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op_of(across), comm_, &request),
+            "MPI_Iallreduce");
+  wait(request, "MPI_Iallreduce");
+  if (across != Across::mean) return;
+  for (double& value : values) value /= size_;
+}
+
+std::uint64_t Session::sum(std::uint64_t value) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi_check(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, comm_, &request), "MPI_Iallreduce");
+  wait(request, "MPI_Iallreduce");
+  return value;
+}
+
+int Session::broadcast(int value) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi_check(MPI_Ibcast(&value, 1, MPI_INT, 0, comm_, &request), "MPI_Ibcast");
+  wait(request, "MPI_Ibcast");
+  return value;
+}
+
+void Session::finalize() {
+  MPI_Comm_free(&comm_);
+  MPI_Finalize();
+}
+
+void Session::die(const std::string& message, int status) const noexcept {
+  constexpr auto kForOthersToSpeak = std::chrono::milliseconds(1000);
+  std::fflush(stdout);
+  try {
+    const RankPlace& place = places_[static_cast<std::size_t>(rank_)];
+    const std::string line = fmt::format("rank {} on {} (pid {}): {}\n", rank_, place.host, place.pid, message);
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());  // one call: lines stay whole
+    std::this_thread::sleep_for(kForOthersToSpeak);
+  } catch (...) {
+  }
+  ::_exit(status);
+}
+
+std::string lone_rank_problem(int ranks, const std::function<const char*(const char*)>& environment) {
+  if (ranks != 1) return {};
+  const auto more_than_one = [&](const char* name) -> std::string {
+    const char* text = environment(name);
+    if (text == nullptr || std::atoi(text) <= 1) return {};
+    return fmt::format("MPI says that this job has one rank, but {}={}: the program was built for another MPI than the "
+                       "launcher's, or started by the wrong mpirun. Each process would run alone.",
+                       name, text);
+  };
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    if (const std::string problem = more_than_one(name); !problem.empty()) return problem;
+  }
+  const bool other_launcher = environment("OMPI_COMM_WORLD_SIZE") != nullptr || environment("PMI_SIZE") != nullptr;
+  return other_launcher ? std::string{} : more_than_one("SLURM_STEP_NUM_TASKS");
+}
+
+}  // namespace umbel::bench

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// MPI as the perf apps use it: to start, to line ranks up, and to bring numbers together. Every wait looks after the
+// Umbel communicator meanwhile, so that a dead rank ends in an error here too, not in a wait for ever inside MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace umbel::bench {
+
+struct RankPlace {
+  std::string host;
+  int pid = 0;
+};
+
+class Session {
+ public:
+  /// MPI_Init.
+  Session(int* argc, char*** argv);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() = default;  // finalize() is called where all is well, and only there
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  bool is_root() const noexcept { return rank_ == 0; }
+  MPI_Comm comm() const noexcept { return comm_; }
+  const std::vector<RankPlace>& places() const noexcept { return places_; }
+  /// "Open MPI v4.1.4".
+  const std::string& mpi_version() const noexcept { return mpi_version_; }
+
+  /// Called about ten times a second during waits; throws when the run cannot go on.
+  void set_health_check(std::function<void()> check) { check_ = std::move(check); }
+  /// Deadline of the waits below.
+  void set_timeout(std::chrono::duration<double> timeout) { timeout_ = timeout; }
+
+  void barrier();
+  /// Element by element over the ranks; on all ranks.
+  void combine(std::vector<double>& values, Across across);
+  std::uint64_t sum(std::uint64_t value);
+  /// Rank 0's value.
+  int broadcast(int value);
+
+  /// MPI_Finalize. All ranks.
+  void finalize();
+  /// Says on stderr what went wrong on this rank, gives the others a moment to say it too (mpirun ends them when the first
+  /// is gone), and exits without another word to MPI, which may never answer.
+  [[noreturn]] void die(const std::string& message, int status) const noexcept;
+
+ private:
+  void wait(MPI_Request& request, const char* what);
+  std::string suspects() const;
+
+  int rank_ = 0;
+  int size_ = 1;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  std::vector<RankPlace> places_;
+  std::string mpi_version_;
+  std::function<void()> check_;
+  std::chrono::duration<double> timeout_{300};
+};
+
+/// Why a run of one rank must not go on: the launcher says that it started more, so they are separate jobs (a program
+/// built for another MPI). Empty when all is well.
+std::string lone_rank_problem(int ranks, const std::function<const char*(const char*)>& environment);
+
+}  // namespace umbel::bench
