@@ -131,6 +131,24 @@ void Health::look(std::chrono::nanoseconds waited) {
   }
 }
 
+void Health::check(std::uint64_t seq) {
+  if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
+  for (Rank rank : members_.shape.peers_of(members_.me)) {
+    const Member& member = members_.at(rank);
+    if (rank != members_.me && member.arena.header().closed.load(std::memory_order_relaxed) == 0 && gone(process_state(member)))
+      fail(FailureKind::peer, fmt::format("{} died: its process ended after operation {}", members_.name(rank), seq));
+  }
+  if (!members_.transport) return;
+  members_.transport->progress();
+  serve();
+  if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
+  if (members_.transport->failures() == 0) return;
+  for (Rank rank = 0; rank < members_.size(); ++rank)
+    if (members_.transport->peer_state(rank) == net::PeerState::failed)
+      fail(FailureKind::peer, fmt::format("{} is lost to {}: {}", members_.name(rank), members_.name(members_.me),
+                                          members_.transport->failure_text(rank)));
+}
+
 RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
   const Header& header = members_.at(rank).arena.header();
   RankState state;

@@ -46,7 +46,9 @@ class Health {
   void enter(std::uint64_t seq, const net::CallSummary& summary);
   /// Has somebody failed the communicator? One load.
   bool failed() const noexcept { return own_cell_->state.load(std::memory_order_relaxed) != 0 || mismatch_seen_; }
-  /// Looks after everything above. @throws what there is to throw
+  /// Outside a call, whose last number was `seq`: has anybody failed or died? Does not wait. @throws PeerFailure, …
+  void check(std::uint64_t seq);
+  /// Inside a call: looks after everything above. @throws what there is to throw
   void look(std::chrono::nanoseconds waited);
 
   /// Collects what the ranks say for a moment, names the odd one, fails the communicator.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/agents.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace umbel::runtime {
+
+MemoryAgent::MemoryAgent(kernels::HostContext context, Members& members, Health& health)
+    : HostAgent(std::move(context)),
+      inputs(members.all.size()),
+      outputs(members.all.size()),
+      buffers(members.all.size()),
+      members_(members),
+      health_(health),
+      met_(members.all.size()) {
+  this->context().input = inputs;
+  this->context().output = outputs;
+}
+
+void MemoryAgent::start(const Loaded& loaded, const Call& call) {
+  const auto me = static_cast<std::size_t>(members_.me);
+  const auto bank = static_cast<std::size_t>(call.seq % kBanks);
+  seq_ = call.seq;
+  summary_ = call.summary;
+  semaphores_ = loaded.program->semaphores.data();
+  doorbells_ = loaded.doorbells.data();
+  met_[me] = seq_;
+  inputs[me] = const_cast<std::byte*>(call.input);  // programs never write an input: the checker has proved it
+  outputs[me] = call.output;
+  kernels::HostContext& context = this->context();
+  context.dtype = call.dtype;
+  context.op = call.op;
+  context.divisor = static_cast<std::uint32_t>(members_.size());
+  context.epoch = static_cast<std::uint32_t>(call.seq / kBanks + 1);
+  context.own = loaded.own[bank];
+  context.targets = loaded.targets[bank];
+}
+
+bool MemoryAgent::meet(Rank rank) {
+  const auto at = static_cast<std::size_t>(rank);
+  const Member& member = members_.all[at];
+  const ControlLine& line = member.arena.line(seq_);
+  // A signal in a cell of this program by a rank that is not in this call comes from another program: not for us.
+  if (line.seq.load(std::memory_order_acquire) != seq_) return false;
+  if (line.summary != summary_) {
+    health_.note_mismatch(rank, line.summary);
+    return false;
+  }
+  std::memcpy(&buffers[at], line.payload, sizeof(UserBuffers));
+  if (member.same_process) {
+    inputs[at] = reinterpret_cast<std::byte*>(buffers[at].input);
+    outputs[at] = reinterpret_cast<std::byte*>(buffers[at].output);
+  }
+  met_[at] = seq_;
+  return true;
+}
+
+void NetAgent::start(Loaded& loaded, const Call& call) {
+  loaded_ = &loaded;
+  call_ = &call;
+  head_ = tail_ = 0;
+}
+
+net::MessageKey NetAgent::next_key(const Instr& instr, Rank source) {
+  const auto at = static_cast<std::size_t>(&instr - loaded_->program->instrs.data());
+  return {.communicator = 1,
+          .source = source,
+          .sequence = call_->seq,
+          .channel = instr.channel,
+          .index = loaded_->posted[loaded_->stream_of[at]]++};
+}
+
+bool NetAgent::send(const Instr& instr, const Operand& src, std::uint64_t bytes) {
+  if (full()) return false;
+  const net::RequestId request =
+      members_.transport->post_send(instr.peer, next_key(instr, members_.me), call_->summary, src.mapped, bytes);
+  transfers_[tail_++ % kInFlight] = {request, &instr};
+  return true;
+}
+
+bool NetAgent::recv(const Instr& instr, const Operand& dst, std::uint64_t bytes) {
+  if (full()) return false;
+  const net::RequestId request =
+      members_.transport->post_recv(next_key(instr, instr.peer), call_->summary, dst.mapped, bytes);
+  transfers_[tail_++ % kInFlight] = {request, &instr};
+  return true;
+}
+
+bool NetAgent::poll(const kernels::ProgramView& view) {
+  bool moved = false;
+  while (head_ != tail_) {
+    const Transfer transfer = transfers_[head_ % kInFlight];
+    const net::RequestState state = members_.transport->test(transfer.request);
+    if (state == net::RequestState::pending) return moved;
+    ++head_;
+    switch (state) {
+      case net::RequestState::pending:
+      case net::RequestState::done:
+        break;
+      case net::RequestState::mismatch:
+        mismatch();
+      case net::RequestState::failed:
+        health_.fail(FailureKind::peer, fmt::format("{} is lost to {}: {}", members_.name(transfer.instr->peer),
+                                                    members_.name(members_.me), members_.transport->last_failure()));
+    }
+    kernels::complete_transfer(view, *transfer.instr, *this);
+    moved = true;
+  }
+  return moved;
+}
+
+void NetAgent::mismatch() {
+  const net::Mismatch found = members_.transport->last_mismatch().value();
+  if (found.only_length())
+    health_.fail(FailureKind::system, fmt::format("a defect of Umbel: message of {} bytes where {} were expected ({})", found.found_bytes,
+                                                  found.expected_bytes, net::to_text(found)));
+  health_.note_mismatch(found.key.source, found.found);
+  health_.mismatch();
+}
+
+void NetAgent::abandon() noexcept {
+  for (; head_ != tail_; ++head_) members_.transport->abandon(transfers_[head_ % kInFlight].request);
+}
+
+}  // namespace umbel::runtime

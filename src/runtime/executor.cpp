@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/executor.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "net/window/cma.hpp"
+
+namespace umbel::runtime {
+
+Executor::Executor(Members& members, Health& health, Waiter& waiter) : members_(members), health_(health), waiter_(waiter) {
+  for (int bank = 0; bank < kBanks; ++bank) {
+    auto& windows = windows_[static_cast<std::size_t>(bank)];
+    for (const Member& member : members.all) windows.push_back(member.arena ? member.arena.slots(bank) : nullptr);
+  }
+  kernels::HostContext context;
+  context.reader = [this](Rank rank, Buffer buffer, std::uint64_t offset, std::byte* into, std::size_t bytes) {
+    const UserBuffers& where = memory_->buffers[static_cast<std::size_t>(rank)];
+    net::cma_read(members_.at(rank).pid, (buffer == Buffer::input ? where.input : where.output) + offset, into, bytes);
+  };
+  memory_ = std::make_unique<MemoryAgent>(std::move(context), members, health);
+}
+
+Executor::~Executor() {
+  for (auto& agent : net_) agent->abandon();
+}
+
+Loaded& Executor::load(const Built& built) {
+  if (last_built_ == &built) return *last_;
+  std::unique_ptr<Loaded>& slot = loaded_[&built];
+  if (!slot) {
+    slot = std::make_unique<Loaded>();
+    slot->program = &built.program;
+    slot->consumed.resize(built.program.semaphores.size());
+    slot->signalled.resize(built.program.signals.size());
+    slot->lanes.resize(built.program.lanes.size());
+    load_cells(*slot);
+    load_streams(*slot);
+  }
+  last_ = slot.get();
+  last_built_ = &built;
+  return *slot;
+}
+
+void Executor::load_cells(Loaded& loaded) const {
+  const Program& program = *loaded.program;
+  for (int bank = 0; bank < kBanks; ++bank) {
+    auto& own = loaded.own[static_cast<std::size_t>(bank)];
+    auto& targets = loaded.targets[static_cast<std::size_t>(bank)];
+    for (std::size_t s = 0; s < program.semaphores.size(); ++s) own.push_back(members_.own().cells(bank) + s);
+    for (const SignalTarget& target : program.signals) targets.push_back(members_.at(target.peer).arena.cells(bank) + target.sem);
+  }
+  for (const SignalTarget& target : program.signals)
+    loaded.doorbells.push_back(target.peer == members_.me ? nullptr : &members_.at(target.peer).arena.header());
+}
+
+/// Numbers the message streams, one per (direction, partner, channel), and opens endpoints to all partners, those that
+/// are only received from too.
+void Executor::load_streams(Loaded& loaded) {
+  const Program& program = *loaded.program;
+  std::map<std::tuple<OpCode, Rank, std::int32_t>, std::uint32_t> numbers;
+  loaded.stream_of.resize(program.instrs.size());
+  for (std::size_t n = 0; n < program.instrs.size(); ++n) {
+    const Instr& instr = program.instrs[n];
+    if (instr.op != OpCode::send && instr.op != OpCode::recv) continue;
+    members_.connect(instr.peer);
+    const auto next = static_cast<std::uint32_t>(numbers.size());
+    loaded.stream_of[n] = numbers.try_emplace({instr.op, instr.peer, instr.channel}, next).first->second;
+  }
+  loaded.posted.resize(numbers.size());
+  for (const Lane& lane : program.lanes)
+    loaded.net_agent_of.push_back(lane.kind == LaneKind::net ? loaded.net_lanes++ : 0);
+  while (net_.size() < loaded.net_lanes) net_.push_back(std::make_unique<NetAgent>(members_, health_, *memory_));
+}
+
+bool Executor::progress() {
+  if (!members_.transport) return false;
+  const bool moved = members_.transport->progress() != 0;
+  health_.serve();
+  return moved;
+}
+
+void Executor::run(const Plan& plan, const Call& call) {
+  try {
+    Loaded& loaded = load(*plan.built);
+    std::ranges::fill(loaded.consumed, 0U);
+    std::ranges::fill(loaded.signalled, 0U);
+    std::ranges::fill(loaded.posted, 0U);
+    for (std::size_t n = 0; n < loaded.lanes.size(); ++n) loaded.lanes[n] = kernels::start_of(loaded.program->lanes[n]);
+    memory_->context().window = windows_[call.seq % kBanks];
+    memory_->start(loaded, call);
+    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) net_[n]->start(loaded, call);
+    const kernels::ProgramView view{.instrs = loaded.program->instrs.data(),
+                                    .slices = loaded.program->slices.data(),
+                                    .semaphores = loaded.program->semaphores.data(),
+                                    .binding = &plan.binding,
+                                    .consumed = loaded.consumed.data(),
+                                    .signalled = loaded.signalled.data()};
+    run_lanes(loaded, view);
+    flush();
+  } catch (const Error& error) {
+    for (auto& agent : net_) agent->abandon();
+    if (health_.failed()) throw;
+    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+  }
+}
+
+void Executor::run_lanes(Loaded& loaded, const kernels::ProgramView& view) {
+  const std::vector<Lane>& lanes = loaded.program->lanes;
+  std::size_t live = lanes.size();
+  waiter_.reset();
+  while (live > 0) {
+    bool moved = loaded.net_lanes != 0 && progress();
+    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) moved |= net_[n]->poll(view);
+    for (std::size_t n = 0; n < lanes.size(); ++n) {
+      kernels::LaneState& lane = loaded.lanes[n];
+      if (lane.pc == ~0U) continue;  // done
+      const kernels::Step step = lanes[n].kind == LaneKind::memory ? kernels::step(view, lane, *memory_)
+                                                                   : kernels::step(view, lane, *net_[loaded.net_agent_of[n]]);
+      if (step == kernels::Step::blocked) continue;
+      moved = true;
+      if (step == kernels::Step::done) {
+        lane.pc = ~0U;
+        --live;
+      }
+    }
+    if (moved) {
+      waiter_.reset();
+      if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
+      continue;
+    }
+    if (loaded.net_lanes == 0) progress();
+    health_.look(waiter_.idle());
+  }
+}
+
+void Executor::flush() {
+  if (!members_.transport) return;
+  waiter_.reset();
+  while (!members_.transport->flushed()) {
+    if (progress()) waiter_.reset();
+    else health_.look(waiter_.idle());
+  }
+}
+
+}  // namespace umbel::runtime

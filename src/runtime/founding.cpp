@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/founding.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "algos/algorithm.hpp"
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "net/fork.hpp"
+#include "net/window/cma.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/placement.hpp"
+#include "runtime/topology.hpp"
+
+#ifndef UMBEL_VERSION_TEXT
+#error "the build says which version this is"
+#endif
+
+namespace umbel::runtime {
+namespace {
+
+/// What each rank tells of itself.
+struct Identity {
+  net::WindowDescriptor window;
+  net::HostHint host;
+  std::uint64_t boot_id = 0;
+  std::bitset<kMaxCores> cores;
+};
+
+std::uint64_t token(std::uint64_t nonce, Rank from, Rank to) {
+  const std::uint64_t mixed = (nonce ^ static_cast<std::uint64_t>(from) << 32U ^ static_cast<std::uint64_t>(to)) * 0x9e3779b97f4a7c15U;
+  return mixed | 1U;  // never the zero of an untouched slot
+}
+
+Config settle(const CommOptions& options) {
+  net::refuse_if_forked("making a communicator");
+  Config config = options.config ? *options.config : Config::from_environment();
+  if (!options.algorithm.empty()) config.algorithm = options.algorithm;
+  if (!options.placement.empty()) config.nodes = options.placement;
+  if (options.timeout.count() > 0)
+    config.timeout = std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout));
+  config.reproducible = config.reproducible || options.reproducible;
+  if (config.algorithm != "auto" && algos::find_all_reduce(config.algorithm) == nullptr)
+    throw InvalidArgument(fmt::format("there is no algorithm \"{}\"", config.algorithm));
+  return config;
+}
+
+ArenaLayout layout_for(const Config& config, int ranks) {
+  constexpr std::size_t kLeastSlots = 1U << 20U;
+  return {.semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
+          .slot_bytes = std::max<std::size_t>(kLeastSlots, config.window_bytes / kBanks)};
+}
+
+/// Maps whose memory can be mapped, and proves it by a write in both directions.
+Reach map_peers(const net::Bootstrap& bootstrap, net::Window& own, const std::vector<Identity>& all, std::uint64_t nonce, Members& members) {
+  agree(bootstrap, "map the memory of its node-mates", [&] {
+    for (Rank peer = 0; peer < bootstrap.size; ++peer) {
+      const Identity& identity = all[static_cast<std::size_t>(peer)];
+      if (!all[static_cast<std::size_t>(bootstrap.rank)].host.may_share_memory(identity.host)) continue;
+      std::optional<net::PeerWindow>& window = members.at(peer).window;
+      window = net::attach(identity.window);
+      if (window) window->leave_token(static_cast<std::size_t>(bootstrap.rank), token(nonce, bootstrap.rank, peer));
+    }
+  });
+  bootstrap.barrier();
+  own.close_fd();
+  Reach reach{.ranks = bootstrap.size, .bits = {}};
+  std::vector<std::uint8_t> row(static_cast<std::size_t>(bootstrap.size));
+  for (Rank peer = 0; peer < bootstrap.size; ++peer) {
+    const bool heard = own.token(static_cast<std::size_t>(peer)) == token(nonce, peer, bootstrap.rank);
+    row[static_cast<std::size_t>(peer)] = members.at(peer).window.has_value() && heard ? 1 : 0;
+  }
+  reach.bits.resize(row.size() * row.size());
+  bootstrap.allgather(row.data(), reach.bits.data(), row.size());
+  return reach;
+}
+
+void fill_members(Members& members, const std::vector<Identity>& all, const ArenaLayout& layout) {
+  const std::int32_t own_pid = all[static_cast<std::size_t>(members.me)].window.pid;
+  for (Rank rank = 0; rank < members.size(); ++rank) {
+    const Identity& identity = all[static_cast<std::size_t>(rank)];
+    Member& member = members.at(rank);
+    member.pid = identity.window.pid;
+    member.start_time = identity.window.start_time;
+    member.host = identity.host;
+    if (!members.local(rank)) {
+      member.window.reset();  // ranks of other (virtual) nodes are reached through the network alone
+      continue;
+    }
+    member.same_process = member.pid == own_pid;
+    member.arena = Arena(member.window->data(), layout);
+  }
+}
+
+/// Whether every rank can read the user memory of all its node-mates, and how.
+void settle_direct(const net::Bootstrap& bootstrap, Founded& founded) {
+  struct Probe {
+    std::uint64_t value = 0;
+    std::uint64_t address = 0;
+  };
+  struct Verdict {
+    bool works = true;
+    char reason[200] = {};
+  };
+  net::allow_cma();
+  const std::uint64_t value = net::random_bits();
+  const auto probes = net::all_gather(bootstrap, Probe{value, reinterpret_cast<std::uint64_t>(&value)});
+  Verdict mine;
+  if (founded.config.cma == CmaMode::off) {
+    mine = {.works = false, .reason = "off (UMBEL_CMA)"};
+  } else {
+    for (Rank peer : founded.members.shape.peers_of(bootstrap.rank)) {
+      const Member& member = founded.members.at(peer);
+      if (member.same_process || !mine.works) continue;
+      const Probe& probe = probes[static_cast<std::size_t>(peer)];
+      const net::CmaProbe result = net::probe_cma(member.pid, probe.address, probe.value);
+      if (result.works) continue;
+      mine.works = false;
+      result.reason.copy(mine.reason, sizeof(mine.reason) - 1);
+    }
+  }
+  const auto verdicts = net::all_gather(bootstrap, mine);  // also keeps `value` alive until all have probed
+  const auto refused = std::ranges::find(verdicts, false, &Verdict::works);
+  founded.direct = refused == verdicts.end();
+  founded.direct_text = founded.direct ? "works" : fmt::format("rank {}: {}", refused - verdicts.begin(), refused->reason);
+  if (!founded.direct && founded.config.cma == CmaMode::on)
+    throw SystemError("UMBEL_CMA=on, but process_vm_readv does not work: " + founded.direct_text);
+}
+
+void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    std::bitset<kMaxCores> cores;
+    double ranks = 0;
+    for (const Identity& other : all)
+      if (other.boot_id == all[rank].boot_id) {
+        cores |= other.cores;
+        ++ranks;
+      }
+    const double load = ranks / static_cast<double>(std::max<std::size_t>(1, cores.count()));
+    founded.ranks_per_core = std::max(founded.ranks_per_core, load);
+    if (static_cast<Rank>(rank) == me) founded.crowded = load > 1;
+  }
+}
+
+void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
+  Members& members = founded.members;
+  agree(bootstrap, "open the network", [&] {
+    members.transport = std::make_unique<net::Transport>(net::TransportOptions{.rank = bootstrap.rank,
+                                                                               .peers = bootstrap.size,
+                                                                               .job_nonce = nonce,
+                                                                               .net_devices = founded.config.net_devices.to_text()});
+  });
+  const std::vector<std::string> addresses = net::all_gather_bytes(bootstrap, members.transport->address());
+  for (Rank rank = 0; rank < members.size(); ++rank) members.at(rank).address = addresses[static_cast<std::size_t>(rank)];
+}
+
+}  // namespace
+
+Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
+  Config config;
+  agree(bootstrap, "start", [&] { config = settle(options); });
+  const Handshake handshake = shake_hands(bootstrap, UMBEL_VERSION_TEXT, config.agreed_text());
+  const ArenaLayout layout = layout_for(config, bootstrap.size);
+  std::optional<net::Window> window;
+  agree(bootstrap, "make its shared memory", [&] {
+    window = net::Window::create(layout.total(), static_cast<std::size_t>(bootstrap.size));
+    new (window->data()) Header;  // everything else is right as zeroes
+  });
+  const Identity mine{.window = window->descriptor(), .host = net::host_hint(), .boot_id = net::host_hint().boot_id,
+                      .cores = host_topology().allowed_cores};
+  const std::vector<Identity> all = net::all_gather(bootstrap, mine);
+
+  Founded founded{.config = config, .layout = layout, .window = std::move(*window), .members = {}, .direct_text = {}};
+  Members& members = founded.members;
+  members.me = bootstrap.rank;
+  members.all.resize(static_cast<std::size_t>(bootstrap.size));
+  const Reach reach = map_peers(bootstrap, founded.window, all, handshake.job_nonce, members);
+  members.shape = config.nodes.empty() ? shape_from_reach(reach) : shape_from_placement(config.nodes, reach);
+  fill_members(members, all, layout);
+  count_cores(all, bootstrap.rank, founded);
+  settle_direct(bootstrap, founded);
+  if (members.shape.nodes() > 1) open_network(bootstrap, handshake.job_nonce, founded);
+  founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
+  log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(), founded.direct_text,
+           members.transport ? members.transport->device_text() : std::string("no network needed"));
+  return founded;
+}
+
+}  // namespace umbel::runtime

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "kernels/host/reduce.hpp"
+#include "net/window/cma.hpp"
+
+namespace umbel::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kBytes = 512U << 10U;
+constexpr std::size_t kCacheBytes = 16U << 10U;
+constexpr int kTries = 5;
+constexpr int kRoundTrips = 32;
+constexpr auto kPatience = 2s;  ///< a partner that does not answer: keep the default
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+template <class Work>
+double best_of(Work&& work) {
+  double best = 1e9;
+  for (int k = 0; k < kTries; ++k) {
+    const auto start = Clock::now();
+    work();
+    best = std::min(best, seconds(Clock::now() - start));
+  }
+  return std::max(best, 1e-9);
+}
+
+/// One rank's numbers.
+struct Sample {
+  double copy = 0, cache = 0, fold = 0, read = 0, direct = 0, flag = 0, message = 0, wire = 0;
+};
+
+double median(const std::vector<Sample>& samples, double Sample::*field, double otherwise) {
+  std::vector<double> values;
+  for (const Sample& sample : samples)
+    if (sample.*field > 0) values.push_back(sample.*field);
+  if (values.empty()) return otherwise;
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
+}
+
+void measure_memory(Members& members, Sample& sample) {
+  std::byte* const a = members.own().slots(0);
+  std::byte* const b = members.own().slots(1);
+  std::memset(a, 1, kBytes);  // what the neighbour reads next is what this rank has just written
+  sample.copy = best_of([&] { kernels::copy(b, a, kBytes); }) / kBytes;
+  sample.cache = best_of([&] { kernels::copy(b, a, kCacheBytes); }) / kCacheBytes;
+  const void* sources[2] = {a, b};
+  sample.fold = best_of([&] { kernels::reduce(DType::fp32, RedOp::sum, b, sources, 2, kBytes / sizeof(float), 0); }) / kBytes;
+}
+
+/// The neighbour in the node, cyclically; −1 when alone.
+Rank neighbour(const Members& members) {
+  const auto peers = members.shape.peers_of(members.me);
+  if (peers.size() < 2) return -1;
+  return peers[(static_cast<std::size_t>(members.shape.local_index(members.me)) + 1) % peers.size()];
+}
+
+void measure_peer(Members& members, std::uint64_t peer_address, bool direct, Sample& sample) {
+  const Rank peer = neighbour(members);
+  if (peer < 0) return;
+  const Member& member = members.at(peer);
+  std::byte* const into = members.own().slots(1);
+  sample.read = best_of([&] { kernels::copy(into, member.arena.slots(0), kBytes); }) / kBytes;
+  if (!direct) return;
+  sample.direct = member.same_process ? sample.read : best_of([&] { net::cma_read(member.pid, peer_address, into, kBytes); }) / kBytes;
+}
+
+/// The first two ranks of each node pass a flag to and fro.
+void measure_flag(Members& members, Sample& sample) {
+  const auto peers = members.shape.peers_of(members.me);
+  const int place = members.shape.local_index(members.me);
+  if (peers.size() < 2 || place > 1) return;
+  std::atomic<std::uint64_t>& mine = members.own().header().ping;
+  std::atomic<std::uint64_t>& theirs = members.at(peers[place == 0 ? 1 : 0]).arena.header().ping;
+  const auto end = Clock::now() + kPatience;
+  auto await = [&](std::uint64_t value) {
+    for (int looks = 0; mine.load(std::memory_order_acquire) < value; ++looks) {
+      if (looks < 1000) continue;
+      std::this_thread::yield();
+      if (Clock::now() > end) return false;
+    }
+    return true;
+  };
+  double best = 1e9;
+  for (std::uint64_t k = 1; k <= kRoundTrips; ++k) {
+    const auto start = Clock::now();
+    if (place == 0) theirs.store(k, std::memory_order_release);
+    if (!await(k)) return;
+    if (place == 1) theirs.store(k, std::memory_order_release);
+    best = std::min(best, seconds(Clock::now() - start) / 2);
+  }
+  if (place == 0) sample.flag = best;
+}
+
+/// Rank 0 and the first rank of the second node: small messages to and fro, then a train of large ones.
+class NetMeasurement {
+ public:
+  explicit NetMeasurement(Members& members) : members_(members), buffer_(members.own().slots(0)) {}
+
+  void run(Sample& sample) {
+    const Rank far = members_.shape.node_ranks(1).front();
+    if (members_.me != 0 && members_.me != far) return;
+    peer_ = members_.me == 0 ? far : 0;
+    members_.connect(peer_);
+    ping_pong(sample);
+    train(sample);
+  }
+
+ private:
+  static constexpr std::size_t kCar = 64U << 10U;
+  static constexpr std::uint32_t kCars = 24;
+  static constexpr std::uint32_t kSkipped = 8;  ///< what a shaper lets through at once, and TCP's slow start
+  static constexpr std::uint32_t kInFlight = 8;
+
+  net::RequestId post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
+    const net::MessageKey key{.communicator = 0, .source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
+    return send ? members_.transport->post_send(peer_, key, {}, buffer_, bytes)
+                : members_.transport->post_recv(key, {}, buffer_ + kCar * (1 + index % kInFlight), bytes);
+  }
+  bool await(net::RequestId request) {
+    const auto end = Clock::now() + kPatience;
+    while (true) {
+      const net::RequestState state = members_.transport->test(request);
+      if (state == net::RequestState::done) return true;
+      if (state != net::RequestState::pending) return false;
+      if (members_.transport->progress() == 0) std::this_thread::yield();
+      if (Clock::now() < end) continue;
+      members_.transport->abandon(request);
+      return false;
+    }
+  }
+
+  void ping_pong(Sample& sample) {
+    double best = 1e9;
+    for (std::uint32_t k = 0; k < kRoundTrips; ++k) {
+      const auto start = Clock::now();
+      const bool first = members_.me == 0;
+      if (!await(post(first, 0, k, 8)) || !await(post(!first, 0, k, 8))) return;
+      if (k > 2) best = std::min(best, seconds(Clock::now() - start) / 2);
+    }
+    sample.message = best;
+  }
+
+  void train(Sample& sample) {
+    std::vector<net::RequestId> requests(kCars);
+    const bool send = members_.me == 0;
+    std::uint32_t posted = 0;
+    Clock::time_point start{};
+    for (std::uint32_t k = 0; k < kCars; ++k) {
+      for (; posted < std::min(kCars, k + kInFlight); ++posted) requests[posted] = post(send, 1, posted, kCar);
+      if (!await(requests[k])) return;
+      if (k + 1 == kSkipped) start = Clock::now();
+    }
+    if (!send) sample.wire = seconds(Clock::now() - start) / static_cast<double>((kCars - kSkipped) * kCar);
+  }
+
+  Members& members_;
+  std::byte* buffer_;
+  Rank peer_ = -1;
+};
+
+}  // namespace
+
+Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct, double ranks_per_core) {
+  Sample sample;
+  const auto addresses = net::all_gather(bootstrap, reinterpret_cast<std::uint64_t>(members.own().slots(0)));
+  measure_memory(members, sample);
+  bootstrap.barrier();
+  const Rank peer = neighbour(members);
+  measure_peer(members, peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)], direct, sample);
+  bootstrap.barrier();
+  measure_flag(members, sample);
+  bootstrap.barrier();
+  if (members.transport) NetMeasurement(members).run(sample);
+  const std::vector<Sample> all = net::all_gather(bootstrap, sample);
+  Measured result;
+  const algos::Model otherwise;
+  result.model = {.local_alpha = median(all, &Sample::flag, otherwise.local_alpha),
+                  .local_beta = median(all, &Sample::read, otherwise.local_beta),
+                  .direct_beta = median(all, &Sample::direct, otherwise.direct_beta),
+                  .copy_beta = median(all, &Sample::copy, otherwise.copy_beta),
+                  .gamma = median(all, &Sample::fold, otherwise.gamma),
+                  .net_alpha = median(all, &Sample::message, otherwise.net_alpha),
+                  .net_beta = median(all, &Sample::wire, otherwise.net_beta),
+                  .ranks_per_core = std::max(1.0, ranks_per_core)};
+  result.cache_beta = median(all, &Sample::cache, otherwise.copy_beta);
+  return result;
+}
+
+}  // namespace umbel::runtime

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// From a call to a program and its numbers. A pure function of what all ranks agreed on: the shape, the model, the
+// configuration and the call's significant arguments. Programs are kept by structure, plans by call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "algos/algorithm.hpp"
+#include "base/program.hpp"
+#include "base/shape.hpp"
+#include "runtime/control.hpp"
+
+namespace umbel::runtime {
+
+/// What the planner works from; equal on all ranks but for `rank`.
+struct PlannerInputs {
+  Rank rank = 0;
+  Shape shape = Shape::one_node(1);
+  algos::Model model{};
+  ArenaLayout layout{};
+  bool direct = false;             ///< user buffers of node-mates can be read
+  bool reproducible = false;
+  std::uint64_t chunk_bytes = 0;   ///< 0: chosen
+  std::uint64_t piece_bytes = 0;   ///< 0: chosen
+  int channels = 0;                ///< 0: chosen
+};
+
+/// A built program, kept for the life of the communicator.
+struct Built {
+  const algos::Algorithm* algorithm = nullptr;
+  algos::Spec spec{};
+  Program program;
+};
+
+/// How one kind of call is done.
+struct Plan {
+  Built* built = nullptr;
+  Cut cut{};
+  Binding binding{};
+  double predicted_s = 0;
+};
+
+/// What a plan depends on.
+struct PlanKey {
+  std::uint64_t count = 0;
+  std::uint32_t elem_bytes = 1;
+  std::int32_t algorithm = -1;  ///< forced: index in the catalog; −1: automatic
+
+  bool operator==(const PlanKey&) const = default;
+};
+
+class Planner {
+ public:
+  explicit Planner(PlannerInputs inputs) : in_(std::move(inputs)) {}
+
+  /// The plan for such a call; the reference stays valid until the next call of plan().
+  /// @throws Unsupported with the reason when the (forced) algorithm cannot serve it.
+  const Plan& plan(const PlanKey& key);
+
+  /// Why such a call cannot be served; "" when it can.
+  std::string refuses(const PlanKey& key);
+
+ private:
+  struct KeyHash {
+    std::size_t operator()(const PlanKey& key) const noexcept {
+      return static_cast<std::size_t>((key.count * 0x9e3779b97f4a7c15U) ^ (key.elem_bytes * 0x85ebca6bU) ^
+                                      static_cast<std::uint64_t>(key.algorithm + 1) << 40U);
+    }
+  };
+  struct Choice {
+    const algos::Algorithm* algorithm = nullptr;
+    algos::Spec spec{};
+    Cut cut{};
+    double cost = 0;
+  };
+
+  Plan make(const PlanKey& key);
+  std::optional<Choice> best_of(const algos::Algorithm& algorithm, std::uint64_t bytes) const;
+  double cost_of(const Choice& choice, std::uint64_t bytes) const;
+  std::optional<Plan> realize(Choice choice, const PlanKey& key, std::string* reason);
+  Built& build(const algos::Algorithm& algorithm, const algos::Spec& spec);
+  std::string refuses_mode(const algos::Algorithm& algorithm) const;
+
+  PlannerInputs in_;
+  std::map<std::string, std::unique_ptr<Built>> built_;
+  std::unordered_map<PlanKey, Plan, KeyHash> plans_;
+};
+
+}  // namespace umbel::runtime
