@@ -113,7 +113,9 @@ build_cluster() {
   local from_holder=${HOLDER[0]-} to_holder=${HOLDER[1]-}
   read -r -t 60 line <&"$from_holder" || started=0
   [[ $started == 1 && $line == ready ]] || give_up 'namespaces cannot be made here'
-  (make_network) >>"$state/log" 2>&1 || give_up 'the network cannot be made here'
+  # in the background, because a failing command does not end what runs on the left of ||
+  (make_network) >>"$state/log" 2>&1 {lock_fd}>&- &
+  wait $! || give_up 'the network cannot be made here'
   touch "$state/complete"
   echo go >&"$to_holder" || give_up 'the head has ended'
 }

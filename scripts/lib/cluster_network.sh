@@ -20,14 +20,16 @@ in_net() { # NAME COMMAND…: a command of ours in the network of a node, else i
 shape_link() { # NODE DEVICE WITH_NETEM
   local netem=() parent=(root)
   if [[ $option_rate != none ]]; then
-    in_net "$1" tc qdisc add dev "$2" root handle 1: tbf rate "$option_rate" burst 256kb latency 50ms
+    in_net "$1" tc qdisc add dev "$2" root handle 1: tbf rate "$option_rate" burst 256kb latency 50ms ||
+      { echo 'this kernel cannot limit a rate (tbf): use --rate none'; return 1; }
     parent=(parent 1:1)
   fi
   [[ $3 == yes ]] || return 0
   [[ $option_delay == 0 ]] || netem+=(delay "$option_delay")
   [[ $option_loss == 0 ]] || netem+=(loss "${option_loss%\%}%")
   [[ ${#netem[@]} -gt 0 ]] || return 0
-  in_net "$1" tc qdisc add dev "$2" "${parent[@]}" handle 10: netem limit 20000 "${netem[@]}"
+  in_net "$1" tc qdisc add dev "$2" "${parent[@]}" handle 10: netem limit 20000 "${netem[@]}" ||
+    { echo 'this kernel has no netem, which --delay and --loss need'; return 1; }
 }
 
 add_link() { # NODE NIC HOST_NUMBER

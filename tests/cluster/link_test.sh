@@ -42,12 +42,19 @@ test_rate() {
 }
 
 test_delay_and_loss() {
-  again --nodes 2 --delay 5ms
+  # Not every kernel has netem. Then `up` must say so, rather than make links without what was asked for.
+  cluster down
+  cluster up --nodes 2 --delay 5ms >"$scratch/netem.log" 2>&1 || {
+    check 'up names what is missing' '*this kernel has no netem*' "$(cat "$scratch/netem.log")"
+    exits 'loss needs it, too' 4 cluster up --nodes 2 --loss 30
+    exits 'and nothing is left' 1 cluster status
+    return
+  }
   serve
   within 'round trip with 2 × 5 ms, µs' 10000 18000 "$(measure rtt n1 7777 20)"
   again --nodes 2 --loss 30
   serve
-  within 'of 1000 datagrams with 30% loss' 600 800 "$(measure received n1 7777 1000)"
+  within 'of 200 datagrams with 30% loss' 110 170 "$(measure received n1 7777 200)"
 }
 
 # shellcheck disable=SC2016 # a rank's shell expands the variables
