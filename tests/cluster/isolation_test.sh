@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Umbel authors
 #
 # isolation_test.sh BIN: two nodes are two hosts: nothing by which processes of one host reach each other crosses over.
-# shellcheck source=tests/cluster/harness.sh
+# shellcheck source=harness.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/harness.sh" isolation
 probe=${1:?folder of the programs}/tests/isolation_probe
 

@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Umbel authors
 #
 # The life of a cluster: made, used again, made anew, taken over, refused, and gone without a trace.
-# shellcheck source=tests/cluster/harness.sh
+# shellcheck source=harness.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/harness.sh" life
 
 holder() { # NODE

@@ -4,7 +4,7 @@
 #
 # link_test.sh BIN: rate, delay, loss and number of links, as a program measures them. Bounds are wide: a machine that
 # does much else makes links slower, never faster.
-# shellcheck source=tests/cluster/harness.sh
+# shellcheck source=harness.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/harness.sh" link
 probe=${1:?folder of the programs}/tests/link_probe
 

@@ -6,7 +6,7 @@
 # folder lies under /tmp and has a space in its name.
 # shellcheck disable=SC2016 # the nodes' shells expand these
 #
-# shellcheck source=tests/cluster/harness.sh
+# shellcheck source=harness.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/harness.sh" paths
 
 loose=/tmp/umbel-paths-$$

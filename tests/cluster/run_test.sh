@@ -3,7 +3,7 @@
 # Copyright (c) 2026, the Umbel authors
 #
 # run and exec: exit status, stdin, stdout, variables, placement of ranks, and that a killed run leaves no rank behind.
-# shellcheck source=tests/cluster/harness.sh
+# shellcheck source=harness.sh
 source "$(dirname -- "${BASH_SOURCE[0]}")/harness.sh" run
 
 # shellcheck disable=SC2016 # each rank's shell expands it
