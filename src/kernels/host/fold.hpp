@@ -25,5 +25,6 @@ struct FoldArgs {
 /// The best version for this CPU, chosen at the first call.
 void fold_float(const FoldArgs& args);
 void fold_integer(const FoldArgs& args);  ///< sum, prod, min, max
+const char* fold_target();
 
 }  // namespace umbel::kernels

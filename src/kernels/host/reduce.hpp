@@ -26,6 +26,9 @@ namespace umbel::kernels {
 void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,
             std::uint32_t divisor);
 
+/// The instruction set that `reduce` uses on this CPU, in Highway's words: "AVX2", …; for people and tests.
+const char* reduce_target();
+
 /// dst ← src; the two are equal or disjoint.
 void copy(void* dst, const void* src, std::size_t bytes);
 

@@ -80,6 +80,8 @@ void fold_float_here(const FoldArgs& args) {
   return fold_lanes<Bf16Lanes>(args);
 }
 
+const char* target_here() { return hwy::TargetName(HWY_TARGET); }
+
 }  // namespace
 }  // namespace umbel::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -88,8 +90,11 @@ HWY_AFTER_NAMESPACE();
 namespace umbel::kernels {
 
 HWY_EXPORT(fold_float_here);
+HWY_EXPORT(target_here);
 
 void fold_float(const FoldArgs& args) { HWY_DYNAMIC_DISPATCH(fold_float_here)(args); }
+
+const char* fold_target() { return HWY_DYNAMIC_DISPATCH(target_here)(); }
 
 }  // namespace umbel::kernels
 #endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "kernels/host/reduce.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include "unit/kernels/data.hpp"
+#include "unit/kernels/reference.hpp"
+
+namespace umbel::kernels {
+namespace {
+
+using test::GuardedBuffer;
+using test::Random;
+using test::Word;
+
+constexpr int kSourceCounts[] = {1, 2, 3, 5, 8};
+constexpr std::size_t kCounts[] = {0, 1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 100, 1003};
+constexpr int kNotInPlace = -1;
+
+/// One call of reduce: its sources and the words that it should give.
+struct Case {
+  DType dtype = DType::fp32;
+  RedOp op = RedOp::sum;
+  std::uint32_t divisor = 0;
+  std::size_t count = 0;
+  std::vector<std::vector<Word>> sources;
+  std::vector<Word> expected;
+};
+
+Case make_case(DType dtype, RedOp op, int source_count, std::size_t count, std::uint32_t divisor, bool tame,
+               Random& random) {
+  Case c{dtype, op, divisor, count, {}, {}};
+  c.sources.assign(static_cast<std::size_t>(source_count), std::vector<Word>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Word> column;
+    for (auto& source : c.sources) {
+      source[i] = tame ? test::tame_word(dtype, random) : test::random_word(dtype, random);
+      column.push_back(source[i]);
+    }
+    c.expected.push_back(test::reference_fold(dtype, op, column, divisor));
+  }
+  return c;
+}
+
+/// Runs the case with buffers that lie `misalignment`, `misalignment + stride`, … past cache lines, the destination
+/// being source `in_place` or a buffer of its own.
+void run(const Case& c, std::size_t misalignment, std::size_t stride, int in_place, const std::string& context) {
+  std::vector<std::unique_ptr<GuardedBuffer>> buffers;
+  std::vector<const void*> pointers;
+  const std::size_t bytes = c.count * size_of(c.dtype);
+  for (const auto& source : c.sources) {
+    buffers.push_back(std::make_unique<GuardedBuffer>(bytes, (misalignment + stride * (buffers.size() + 1)) % 64));
+    for (std::size_t i = 0; i < c.count; ++i) buffers.back()->set(c.dtype, i, source[i]);
+    pointers.push_back(buffers.back()->data());
+  }
+  GuardedBuffer own(bytes, misalignment);
+  GuardedBuffer& dst = in_place == kNotInPlace ? own : *buffers[static_cast<std::size_t>(in_place)];
+  reduce(c.dtype, c.op, dst.data(), pointers.data(), static_cast<int>(pointers.size()), c.count, c.divisor);
+  for (std::size_t i = 0; i < c.count; ++i) {
+    ASSERT_EQ(dst.get(c.dtype, i), c.expected[i])
+        << context << " element " << i << " of " << c.count << ", " << c.sources.size() << " sources, divisor "
+        << c.divisor << ", misaligned by " << misalignment << " + k·" << stride << ", in place: " << in_place;
+  }
+  EXPECT_TRUE(own.guards_intact()) << context;
+  for (std::size_t k = 0; k < buffers.size(); ++k) {
+    EXPECT_TRUE(buffers[k]->guards_intact()) << context << " source " << k;
+    if (static_cast<int>(k) == in_place) continue;
+    for (std::size_t i = 0; i < c.count; ++i) {
+      ASSERT_EQ(buffers[k]->get(c.dtype, i), c.sources[k][i]) << context << " wrote to source " << k;
+    }
+  }
+}
+
+class Reduce : public testing::TestWithParam<std::tuple<DType, RedOp>> {
+ protected:
+  DType dtype() const { return std::get<0>(GetParam()); }
+  RedOp op() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(Reduce, EveryTargetGivesTheBitsOfTheReference) {
+  Random random(7);
+  for (int source_count : kSourceCounts) {
+    for (std::size_t count : kCounts) {
+      const std::uint32_t divisor = op() == RedOp::avg && count % 2 == 1 ? static_cast<std::uint32_t>(source_count) : 0;
+      const Case c = make_case(dtype(), op(), source_count, count, divisor, count % 3 == 0, random);
+      test::for_each_target([&](const std::string& target) {
+        const std::size_t size = size_of(dtype());
+        run(c, 0, 0, kNotInPlace, target);
+        run(c, size, 0, kNotInPlace, target);          // all off the line alike
+        run(c, 0, size, kNotInPlace, target);          // each source off by its own
+        run(c, 64 - size, 3 * size, kNotInPlace, target);
+        run(c, 1, 1, kNotInPlace, target);             // off the element's own alignment
+      });
+    }
+  }
+}
+
+TEST_P(Reduce, TheDestinationMayBeAnySource) {
+  Random random(11);
+  for (int source_count : kSourceCounts) {
+    for (std::size_t count : {std::size_t{1}, std::size_t{17}, std::size_t{100}, std::size_t{1003}}) {
+      const std::uint32_t divisor = op() == RedOp::avg ? 3U : 0U;
+      const Case c = make_case(dtype(), op(), source_count, count, divisor, false, random);
+      test::for_each_target([&](const std::string& target) {
+        for (int k = 0; k < source_count; ++k) run(c, size_of(dtype()), size_of(dtype()), k, target);
+      });
+    }
+  }
+}
+
+TEST_P(Reduce, ALongBufferIsRightToTheLastElement) {
+  Random random(13);
+  const Case c = make_case(dtype(), op(), 2, 20011, op() == RedOp::avg ? 7U : 0U, false, random);
+  test::for_each_target([&](const std::string& target) {
+    run(c, 0, 0, kNotInPlace, target);
+    run(c, 2 * size_of(dtype()), 3, 1, target);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Reduce,
+                         testing::Combine(testing::ValuesIn(all_dtypes().begin(), all_dtypes().end()),
+                                          testing::ValuesIn(all_redops().begin(), all_redops().end())),
+                         [](const auto& instance) {
+                           return std::string(name_of(std::get<0>(instance.param))) + "_" +
+                                  std::string(name_of(std::get<1>(instance.param)));
+                         });
+
+/// Folds single elements.
+Word fold(DType dtype, RedOp op, const std::vector<Word>& sources, std::uint32_t divisor = 0) {
+  std::vector<const void*> pointers;
+  for (const Word& word : sources) pointers.push_back(&word);
+  Word out = 0;
+  reduce(dtype, op, &out, pointers.data(), static_cast<int>(pointers.size()), 1, divisor);
+  return out;
+}
+
+TEST(Targets, TheOneInUseIsTheOneAskedFor) {
+  std::set<std::string> seen;
+  test::for_each_target([&](const std::string& target) {
+    EXPECT_EQ(target, reduce_target());
+    seen.insert(target);
+  });
+  EXPECT_GE(seen.size(), 1U);
+#if HWY_ARCH_X86
+  EXPECT_TRUE(seen.count("SCALAR") + seen.count("EMU128") == 1);  // the version without SIMD is among them
+  EXPECT_GE(seen.size(), 3U);
+#endif
+}
+
+// 2048 + 1 is 2048 in fp16 and 256 + 1 is 256 in bf16: only a wider accumulator counts the ones.
+TEST(Accumulation, SixteenBitFloatsAccumulateInFp32) {
+  const struct {
+    DType dtype;
+    int mantissa;
+    double big;
+  } kinds[] = {{DType::fp16, 10, 2048}, {DType::bf16, 7, 256}};
+  test::for_each_target([&](const std::string& target) {
+    for (const auto& kind : kinds) {
+      const Word big = test::encode_half(kind.big, kind.mantissa);
+      const Word one = test::encode_half(1, kind.mantissa);
+      EXPECT_EQ(fold(kind.dtype, RedOp::sum, {big, one, one}), test::encode_half(kind.big + 2, kind.mantissa)) << target;
+      const Word twice_rounded =
+          fold(kind.dtype, RedOp::sum, {fold(kind.dtype, RedOp::sum, {big, one}), one});
+      EXPECT_EQ(twice_rounded, big) << target << ": the data would not tell the two apart";
+    }
+  });
+}
+
+TEST(Accumulation, AvgDividesBeforeTheOnlyRounding) {
+  test::for_each_target([&](const std::string& target) {
+    // 40000 + 40000 overflows fp16, its half does not.
+    const Word big = test::encode_half(40000, 10);
+    EXPECT_EQ(fold(DType::fp16, RedOp::avg, {big, big}, 2), big) << target;
+    EXPECT_EQ(fold(DType::fp16, RedOp::avg, {big, big}), 0x7c00U) << target;
+    // (2048 + 1 + 0) / 3 = 683; of the rounded sum it would be 682.5 (from 2048).
+    const Word sum = fold(DType::fp16, RedOp::avg, {test::encode_half(2048, 10), test::encode_half(1, 10), 0}, 3);
+    EXPECT_EQ(sum, test::encode_half(683, 10)) << target;
+  });
+}
+
+TEST(Integers, WrapAndDivideTowardZero) {
+  test::for_each_target([&](const std::string& target) {
+    EXPECT_EQ(fold(DType::int16, RedOp::sum, {16384, 16384}), 0x8000U) << target;
+    EXPECT_EQ(fold(DType::int8, RedOp::prod, {100, 3}), 44U) << target;  // 300 − 256
+    EXPECT_EQ(fold(DType::uint8, RedOp::sum, {200, 100}), 44U) << target;
+    EXPECT_EQ(fold(DType::int8, RedOp::avg, {0xf9U, 0}, 2), 0xfdU) << target;     // −7 / 2 = −3
+    EXPECT_EQ(fold(DType::int16, RedOp::avg, {16384, 16384}, 2), 0xc000U) << target;  // the wrapped sum: −32768 / 2
+    EXPECT_EQ(fold(DType::int8, RedOp::avg, {100, 20}, 200), 0U) << target;       // a divisor beyond the type
+    EXPECT_EQ(fold(DType::uint64, RedOp::avg, {~Word{0}, 0}, 2), ~Word{0} / 2) << target;
+  });
+}
+
+TEST(Floats, NanAndZeroRules) {
+  constexpr Word kPlusZero = 0;
+  constexpr Word kMinusZero = 0x80000000U;
+  constexpr Word kOne = 0x3f800000U;
+  constexpr Word kInf = 0x7f800000U;
+  constexpr Word kNan = 0x7fc00000U;
+  constexpr Word kOddNan = 0xffc01234U;
+  test::for_each_target([&](const std::string& target) {
+    for (RedOp op : {RedOp::min, RedOp::max}) {
+      EXPECT_EQ(fold(DType::fp32, op, {kPlusZero, kMinusZero}), kPlusZero) << target;
+      EXPECT_EQ(fold(DType::fp32, op, {kMinusZero, kPlusZero}), kMinusZero) << target;
+    }
+    for (RedOp op : all_redops()) {
+      EXPECT_EQ(fold(DType::fp32, op, {kOne, kOddNan, kOne}), kNan) << target << ' ' << name_of(op);
+      EXPECT_EQ(fold(DType::fp32, op, {kOddNan, kOne}), kNan) << target << ' ' << name_of(op);
+    }
+    EXPECT_EQ(fold(DType::fp32, RedOp::sum, {kInf, kInf | kMinusZero}), kNan) << target;
+    EXPECT_EQ(fold(DType::fp32, RedOp::max, {kInf, kOne}), kInf) << target;
+  });
+}
+
+/// Every 16-bit pattern comes through a fold of one source: denormals exact, infinities kept, NaNs made one.
+TEST(Floats, EveryHalfSurvives) {
+  for (const auto& [dtype, mantissa] : {std::pair{DType::fp16, 10}, std::pair{DType::bf16, 7}}) {
+    std::vector<std::uint16_t> in(65536);
+    std::vector<std::uint16_t> expected(65536);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      in[i] = static_cast<std::uint16_t>(i);
+      expected[i] = test::encode_half(test::decode_half(in[i], mantissa), mantissa);
+    }
+    test::for_each_target([&](const std::string& target) {
+      std::vector<std::uint16_t> out(in.size());
+      const void* source = in.data();
+      reduce(dtype, RedOp::max, out.data(), &source, 1, in.size(), 0);
+      EXPECT_EQ(out, expected) << target;
+    });
+  }
+}
+
+/// The products of random halves: fp32 values of all sizes, on and around the ties.
+TEST(Floats, RoundsToNearestEven) {
+  Random random(5);
+  for (const auto& [dtype, mantissa] : {std::pair{DType::fp16, 10}, std::pair{DType::bf16, 7}}) {
+    std::vector<std::uint16_t> a(1U << 16U);
+    std::vector<std::uint16_t> b(a.size());
+    std::vector<std::uint16_t> expected(a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] = static_cast<std::uint16_t>(random());
+      b[i] = static_cast<std::uint16_t>(random());
+      expected[i] = static_cast<std::uint16_t>(test::reference_fold(dtype, RedOp::prod, {a[i], b[i]}, 0));
+    }
+    test::for_each_target([&](const std::string& target) {
+      std::vector<std::uint16_t> out(a.size());
+      const void* sources[] = {a.data(), b.data()};
+      reduce(dtype, RedOp::prod, out.data(), sources, 2, a.size(), 0);
+      EXPECT_EQ(out, expected) << target;
+    });
+  }
+}
+
+TEST(Copy, ToItselfAndElsewhere) {
+  for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{4097}}) {
+    GuardedBuffer from(bytes, 3);
+    GuardedBuffer to(bytes, 5);
+    for (std::size_t i = 0; i < bytes; ++i) from.set(DType::uint8, i, i % 251);
+    copy(to.data(), from.data(), bytes);
+    copy(from.data(), from.data(), bytes);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      ASSERT_EQ(to.get(DType::uint8, i), i % 251);
+      ASSERT_EQ(from.get(DType::uint8, i), i % 251);
+    }
+    EXPECT_TRUE(to.guards_intact());
+  }
+}
+
+}  // namespace
+}  // namespace umbel::kernels
