@@ -10,7 +10,10 @@ namespace umbel::algos {
 
 std::span<const Algorithm> all_reduce_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
+      all_reduce::central(),
       all_reduce::ring(),
+      all_reduce::one_shot(),
+      all_reduce::two_shot(),
   });
   return catalog;
 }

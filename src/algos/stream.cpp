@@ -56,20 +56,51 @@ void Outbox::publish(const Range& range) {
   builder_.send(net_, slot(range, ready_.wait), place_.peer, place_.channel, returned_);
 }
 
-Inbox::Inbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place)
+Fanout::Fanout(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place, std::span<const Rank> peers)
+    : builder_(builder), memory_(memory), net_(net), place_(place) {
+  for (Rank peer : peers) {
+    if (builder_.shape().same_node(builder_.rank(), peer)) {
+      free_.push_back(builder_.hear(place_.kind + 1, peer, place_.depth));
+      filled_.push_back(builder_.tell(place_.kind, peer));
+    } else {
+      remote_.push_back(peer);
+    }
+  }
+}
+
+void Fanout::push(const Slice& src, const Range& range, Wait after) {
+  const bool direct = after && !has_local();  // nothing for the memory lane to do
+  if (has_remote() && !direct && !ready_) ready_ = builder_.flag();
+  if (after && has_local()) builder_.wait(memory_, after);
+  if (has_remote() && !direct) builder_.signal(memory_, ready_.raise);
+  if (has_local()) {
+    for (Wait free : free_) builder_.wait(memory_, free);
+    const SlotRef slot{.base = place_.out_slot, .depth = place_.depth, .sem = free_.front().sem};
+    builder_.copy(memory_, builder_.window(range, builder_.rank(), place_.region, slot), src);
+    for (Raise filled : filled_) builder_.signal(memory_, filled);
+  }
+  if (has_remote()) {
+    builder_.wait(net_, direct ? after : ready_.wait);
+    for (Rank peer : remote_) builder_.send(net_, src, peer, place_.channel);
+  }
+}
+
+Pool make_pool(Builder& builder, int depth) { return {.credits = builder.flag(depth), .arrived = builder.flag()}; }
+
+Inbox::Inbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place, Pool pool)
     : builder_(builder),
       memory_(memory),
       net_(net),
       place_(place),
-      local_(builder.shape().same_node(builder.rank(), place.peer)) {
+      local_(builder.shape().same_node(builder.rank(), place.peer)),
+      pool_(pool) {
   if (local_) {
     filled_ = builder_.hear(place_.kind, place_.peer);
     free_ = builder_.tell(place_.kind + 1, place_.peer);
   } else {
-    credits_ = builder_.flag(place_.depth);
-    arrived_ = builder_.flag();
-    filled_ = arrived_.wait;
-    free_ = credits_.raise;
+    if (!pool_.credits) pool_ = make_pool(builder_, place_.depth);
+    filled_ = pool_.arrived.wait;
+    free_ = pool_.credits.raise;
   }
 }
 
@@ -80,8 +111,8 @@ Slice Inbox::front(const Range& range) {
     return builder_.window(range, owner, place_.region, {.base = base, .depth = place_.depth, .sem = turn.sem});
   };
   if (!local_) {
-    builder_.wait(net_, credits_.wait);
-    builder_.recv(net_, slot(credits_.wait), place_.peer, place_.channel, arrived_.raise);
+    builder_.wait(net_, pool_.credits.wait);
+    builder_.recv(net_, slot(pool_.credits.wait), place_.peer, place_.channel, pool_.arrived.raise);
   }
   builder_.wait(memory_, filled_);
   return slot(filled_);

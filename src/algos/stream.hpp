@@ -58,10 +58,41 @@ class Outbox {
   Flag ready_{};
 };
 
+/// Sends one message to several ranks: local ones read the same slot, the others are sent to from where the data lies.
+/// Receivers on the node see a stream of this place.
+class Fanout {
+ public:
+  /// `place.peer` is not looked at.
+  Fanout(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place, std::span<const Rank> peers);
+
+  bool has_local() const { return !filled_.empty(); }
+  bool has_remote() const { return !remote_.empty(); }
+
+  /// Sends `src`, which stands for `range`, when `after` (if any) is signalled. The lane that waits for it is the memory
+  /// lane if there are local peers, else the net lane.
+  void push(const Slice& src, const Range& range, Wait after = {});
+
+ private:
+  Builder& builder_;
+  LaneRef memory_, net_;
+  StreamPlace place_;
+  std::vector<Wait> free_;
+  std::vector<Raise> filled_;
+  std::vector<Rank> remote_;
+  Flag ready_{};
+};
+
+/// Semaphores of receive slots that several inboxes share: their messages come in the order of the front() calls.
+struct Pool {
+  Flag credits{};
+  Flag arrived{};
+};
+Pool make_pool(Builder& builder, int depth);
+
 /// The receiver's end.
 class Inbox {
  public:
-  Inbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place);
+  Inbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place, Pool pool = {});
 
   bool local() const { return local_; }
 
@@ -75,10 +106,9 @@ class Inbox {
   LaneRef memory_, net_;
   StreamPlace place_;
   bool local_;
+  Pool pool_;
   Wait filled_{};
   Raise free_{};
-  Flag credits_{};
-  Flag arrived_{};
 };
 
 }  // namespace umbel::algos

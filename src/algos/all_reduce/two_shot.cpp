@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Two-shot all-reduce, inside one node: the fast path for medium and large messages in shared memory.
+//
+// Idea. The data is cut in p blocks, rank r owns block r. First shot: the owner folds everybody's block r in one go.
+// Second shot: everybody copies every finished block from its owner. Each byte is read from another rank twice in all.
+//
+// Staged form, per piece, on two lanes:
+//   show    copy all blocks but the own from the input into a window slot that is laid out like a piece; `shown` to each
+//           block's owner
+//   work    when all have shown: fold the own block (own input and the peers' slots) into a result slot; `done` to all;
+//           copy it to the output. Then, owner by owner: wait `done`, copy the block from the owner's result slot to the
+//           output; finally give the slot back to `show` (`again`).
+// Results have slots of their own: the blocks of the last, shorter piece lie elsewhere in a slot than those before.
+// So the copy-in of the next piece goes on while this one is folded, `depth` slots deep. Nothing else needs credits: a peer
+// shows piece i only when it is through with piece i − depth, so when all have shown, the result slot is free; and when
+// the last `done` of a piece is heard, everybody has read what was shown for it.
+//
+// Direct form: no window. When all have `entered`, the owner folds the peers' inputs into its output; `done`; the peers
+// copy from the owner's output. A rank's own block is read by nobody else and the others are overwritten only after
+// their owner is done with them, so in-place calls are safe. `left` is the closing: nobody returns while others read.
+//
+// Steps 2; bytes that leave a rank 2n(p−1)/p, read by its peers. Any p up to 256, one node, any size.
+// Determinism: each block is folded once, in rank order, rounded once, and copied.
+// Source: the two-shot all-reduce of MSCCL++ and of NVIDIA's TensorRT-LLM kernels.
+#include <vector>
+
+#include "algos/all_reduce/all_reduce.hpp"
+#include "algos/builder.hpp"
+#include "algos/cost.hpp"
+
+namespace umbel::algos::all_reduce {
+namespace {
+
+enum Kind { kShown, kDone, kStagedKinds, kLeft = kStagedKinds, kDirectKinds };
+constexpr int kEntered = kShown;
+
+/// The other ranks, beginning after the own, so that not all ranks turn to the same peer at once.
+std::vector<Rank> others(Rank rank, int p) {
+  std::vector<Rank> peers;
+  for (int k = 1; k < p; ++k) peers.push_back((rank + k) % p);
+  return peers;
+}
+
+Program build_staged(Rank rank, const Shape& shape, int depth) {
+  const int p = shape.ranks();
+  const std::vector<Rank> peers = others(rank, p);
+  Builder b(rank, shape, {.blocks = p, .pieces = true}, kStagedKinds);
+  const int shown = b.region(depth, p, true);
+  const int results = b.region(depth);
+  const LaneRef show = b.memory_lane();
+  const LaneRef work = b.memory_lane();
+  const Flag again = b.flag(depth);
+  b.each_piece([&](Counter i) {
+    auto block = [&](int n) { return Range{.block = fixed(n), .piece = counted(i)}; };
+    const SlotRef turn{.depth = depth, .index = counted(i)};
+    auto slot = [&](int n, Rank of) { return b.window(block(n), of, shown, turn); };
+    auto result = [&](Rank of) { return b.window(block(of), of, results, turn); };
+    b.wait(show, again.wait);
+    for (Rank peer : peers) {
+      b.copy(show, slot(peer, rank), b.input(block(peer)));
+      b.signal(show, b.tell(kShown, peer));
+    }
+    std::vector<Slice> operands;
+    for (Rank r = 0; r < p; ++r) operands.push_back(r == rank ? b.input(block(rank)) : slot(rank, r));
+    for (Rank peer : peers) b.wait(work, b.hear(kShown, peer));
+    b.reduce(work, result(rank), operands, true);
+    for (Rank peer : peers) b.signal(work, b.tell(kDone, peer));
+    b.copy(work, b.output(block(rank)), result(rank));
+    for (Rank peer : peers) {
+      b.wait(work, b.hear(kDone, peer));
+      b.copy(work, b.output(block(peer)), result(peer));
+    }
+    b.signal(work, again.raise);
+  });
+  return b.finish();
+}
+
+Program build_direct(Rank rank, const Shape& shape) {
+  const int p = shape.ranks();
+  const std::vector<Rank> peers = others(rank, p);
+  Builder b(rank, shape, {.blocks = p, .pieces = true}, kDirectKinds);
+  const LaneRef fold = b.memory_lane();
+  const LaneRef gather = b.memory_lane();
+  for (Rank peer : peers) b.signal(fold, b.tell(kEntered, peer));
+  for (Rank peer : peers) b.wait(fold, b.hear(kEntered, peer));
+  b.each_piece([&](Counter i) {
+    auto block = [&](int n) { return Range{.block = fixed(n), .piece = counted(i)}; };
+    std::vector<Slice> operands;
+    for (Rank r = 0; r < p; ++r) operands.push_back(b.input(block(rank), r));
+    b.reduce(fold, b.output(block(rank)), operands, true);
+    for (Rank peer : peers) b.signal(fold, b.tell(kDone, peer));
+    for (Rank peer : peers) {
+      b.wait(gather, b.hear(kDone, peer));
+      b.copy(gather, b.output(block(peer)), b.output(block(peer), peer));
+    }
+  });
+  for (Rank peer : peers) b.signal(gather, b.tell(kLeft, peer));
+  for (Rank peer : peers) b.wait(gather, b.hear(kLeft, peer));
+  return b.finish();
+}
+
+Program build(Rank rank, const Shape& shape, const Spec& spec) {
+  if (shape.ranks() == 1) return alone(shape);
+  return spec.direct ? build_direct(rank, shape) : build_staged(rank, shape, spec.depth);
+}
+
+std::string refuses(const Shape& shape, const Spec&) {
+  if (shape.nodes() > 1) return "needs all ranks on one node";
+  if (shape.ranks() > kMaxSources) return "serves at most 256 ranks";
+  return {};
+}
+
+Traffic traffic(const Shape& shape, const Spec&) {
+  const int p = shape.ranks();
+  return {.steps = p > 1 ? 2 : 0, .sent = 2.0 * (p - 1) / p};
+}
+
+double cost(const CostQuery& query) {
+  const CostTerms t(query);
+  const int p = t.ranks();
+  if (p == 1) return t.copy(t.bytes());
+  const double block = t.bytes() / p;
+  const double fold = t.fold(block, p);
+  if (query.spec.direct)
+    return (2 + 2 * t.pieces()) * (p - 1) * t.flag() + 2 * (p - 1) * t.read_direct(block) + fold;
+  const double own_copies = t.copy(t.bytes());  // all blocks but one in, one out
+  return 2 * t.pieces() * (p - 1) * t.flag() + own_copies + 2 * (p - 1) * t.read(block) + fold;
+}
+
+}  // namespace
+
+Algorithm two_shot() {
+  return {.name = "two_shot",
+          .summary = "owners fold their blocks, everyone reads them back, inside one node",
+          .steps = "2",
+          .sent = "2n(p−1)/p",
+          .source = "MSCCL++, TensorRT-LLM",
+          .refuses = refuses,
+          .build = build,
+          .traffic = traffic,
+          .cost = cost};
+}
+
+}  // namespace umbel::algos::all_reduce
