@@ -7,7 +7,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -257,30 +256,6 @@ std::string value_in(std::string_view text, std::string_view name) {
 std::string_view name_of(CmaMode mode) noexcept { return kCmaNames[static_cast<std::size_t>(mode)]; }
 std::string_view name_of(WaitMode mode) noexcept { return kWaitNames[static_cast<std::size_t>(mode)]; }
 
-DeviceFilter DeviceFilter::parse(std::string_view list) {
-  DeviceFilter filter;
-  if (list.empty()) return filter;
-  filter.exclude = list.front() == '^';
-  if (filter.exclude) list.remove_prefix(1);
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', begin), list.size());
-    const std::string_view name = list.substr(begin, comma - begin);
-    if (name.empty() || name.find('^') != std::string_view::npos)
-      throw InvalidArgument("expected device names separated by commas; one ^ in front of the list excludes them all");
-    filter.names.emplace_back(name);
-    begin = comma + 1;
-  }
-  return filter;
-}
-
-bool DeviceFilter::admits(std::string_view device) const {
-  if (names.empty()) return true;
-  const bool named = std::ranges::find(names, device) != names.end();
-  return named != exclude;
-}
-
-std::string DeviceFilter::to_text() const { return fmt::format("{}{}", exclude ? "^" : "", fmt::join(names, ",")); }
-
 std::span<const Config::Variable> Config::variables() noexcept { return kVariables; }
 
 Config Config::from_environment(const char* const* environment) {
@@ -301,6 +276,7 @@ Config Config::from_environment() { return from_environment(environ); }
 
 std::vector<std::pair<std::string_view, std::string>> Config::values() const {
   std::vector<std::pair<std::string_view, std::string>> all;
+  all.reserve(kVariables.size());
   for (const Variable& variable : kVariables) all.emplace_back(variable.name, variable.get(*this));
   return all;
 }
@@ -345,35 +321,6 @@ std::string explain_difference(std::span<const std::string> agreed_text_of_rank)
     sentences.push_back(fmt::format("{} is {}", variable.name, fmt::join(parts, ", ")));
   }
   return fmt::format("{}", fmt::join(sentences, "; "));
-}
-
-std::uint64_t parse_bytes(std::string_view text) {
-  std::string_view digits = text;
-  unsigned shift = 0;
-  if (!digits.empty()) {
-    constexpr std::string_view kUnits = "kmg";
-    const auto letter = static_cast<char>(std::tolower(static_cast<unsigned char>(digits.back())));
-    if (const std::size_t unit = kUnits.find(letter); unit != std::string_view::npos) {
-      shift = 10U * (static_cast<unsigned>(unit) + 1U);
-      digits.remove_suffix(1);
-    }
-  }
-  const auto value = whole_number<std::uint64_t>(digits);
-  if (!value) throw InvalidArgument("expected bytes, such as 65536, 64K, 16M or 1G");
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (*value > kMost >> shift) throw InvalidArgument("too many bytes");
-  return *value << shift;
-}
-
-std::string bytes_to_text(std::uint64_t bytes) {
-  constexpr std::string_view kUnits = "KMG";
-  if (bytes == 0) return "0";
-  std::string unit;
-  for (std::size_t u = 0; u < kUnits.size() && bytes % 1024 == 0; ++u) {
-    bytes /= 1024;
-    unit = kUnits[u];
-  }
-  return std::to_string(bytes) + unit;
 }
 
 }  // namespace umbel

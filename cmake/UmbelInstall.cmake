@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Umbel authors
+
+# cmake --install build/PRESET --prefix …: the headers, libumbel, the programs, and a CMake package whose target is
+# umbel::umbel. Included after every target is there.
+include(CMakePackageConfigHelpers)
+
+if(NOT TARGET umbel)
+  return()
+endif()
+
+install(TARGETS umbel EXPORT umbel-targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/umbel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+foreach(program IN ITEMS all_reduce_perf umbel_info umbel_plan)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  endif()
+endforeach()
+
+set(package "${CMAKE_INSTALL_LIBDIR}/cmake/umbel")
+install(EXPORT umbel-targets NAMESPACE umbel:: DESTINATION "${package}")
+file(WRITE "${PROJECT_BINARY_DIR}/umbel-config.cmake" "include(\"\${CMAKE_CURRENT_LIST_DIR}/umbel-targets.cmake\")\n")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/umbel-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/umbel-config.cmake" "${PROJECT_BINARY_DIR}/umbel-config-version.cmake"
+        DESTINATION "${package}")
