@@ -12,6 +12,8 @@ std::span<const Algorithm> all_reduce_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_reduce::central(),
       all_reduce::ring(),
+      all_reduce::double_tree(),
+      all_reduce::reduce_broadcast(),
       all_reduce::one_shot(),
       all_reduce::two_shot(),
   });

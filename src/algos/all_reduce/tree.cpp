@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "algos/all_reduce/tree.hpp"
+
+#include <algorithm>
+
+#include "algos/order.hpp"
+
+namespace umbel::algos::all_reduce {
+namespace {
+
+/// A member of the in-order tree over positions low … high−1, in positions.
+struct Position {
+  int parent = -1;
+  struct Child {
+    int at = 0, low = 0, high = 0;
+  };
+  std::vector<Child> children;
+};
+
+/// Root of the in-order tree over [low, high): everything left of it is a perfect tree.
+int middle(int low, int high) { return low + (1 << floor_log2(high - low)) - 1; }
+
+Position in_order_position(int at, int members) {
+  Position place;
+  int low = 0, high = members;
+  for (int root = middle(low, high); root != at; root = middle(low, high)) {
+    place.parent = root;
+    (at < root ? high : low) = at < root ? root : root + 1;
+  }
+  if (low < at) place.children.push_back({middle(low, at), low, at});
+  if (at + 1 < high) place.children.push_back({middle(at + 1, high), at + 1, high});
+  return place;
+}
+
+/// The lanes of one rank in one tree: up and down do not wait for each other, chunk by chunk.
+class TreeLanes {
+ public:
+  TreeLanes(Builder& b, const TreePlace& place, const TreeSetup& setup)
+      : b_(b),
+        place_(place),
+        setup_(setup),
+        up_{b.memory_lane(), b.net_lane(), b.net_lane()},
+        down_{b.memory_lane(), b.net_lane(), b.net_lane()} {}
+
+  void write() {
+    open_up();
+    open_down();
+    b_.each_chunk([&](Counter k) {
+      const Range chunk{.block = fixed(setup_.block), .chunk = counted(k)};
+      reduce_up(chunk);
+      broadcast_down(chunk);
+    });
+  }
+
+ private:
+  struct Lanes {
+    LaneRef memory, send, recv;
+  };
+
+  bool is_root() const { return place_.parent < 0; }
+  bool is_leaf() const { return place_.children.empty(); }
+  Rank rank_of(int member) const { return setup_.members[static_cast<std::size_t>(member)]; }
+  bool parent_local() const { return b_.shape().same_node(b_.rank(), rank_of(place_.parent)); }
+  Slice own(const Range& chunk) const { return setup_.own == Buffer::input ? b_.input(chunk) : b_.output(chunk); }
+
+  /// Slots: `depth` for what goes up, for what goes down, and for each child's messages from the net.
+  StreamPlace stream(bool up, Rank peer, int child = 0) const {
+    return {.peer = peer,
+            .kind = setup_.kind + (up ? 0 : 2),
+            .region = setup_.region,
+            .out_slot = setup_.slot + (up ? 0 : setup_.depth),
+            .in_slot = setup_.slot + (2 + child) * setup_.depth,
+            .depth = setup_.depth,
+            .channel = setup_.channel};
+  }
+
+  void open_up() {
+    int number = 0;
+    for (const auto& child : place_.children)
+      from_children_.emplace_back(b_, up_.memory, up_.recv, stream(true, rank_of(child.member), number++));
+    if (is_root()) {
+      finished_ = b_.flag();
+      return;
+    }
+    to_parent_.emplace_back(b_, up_.memory, up_.send, stream(true, rank_of(place_.parent)));
+    if (!parent_local()) reusable_ = b_.flag();
+  }
+
+  void open_down() {
+    std::vector<Rank> children;
+    for (const auto& child : place_.children) children.push_back(rank_of(child.member));
+    to_children_.emplace_back(b_, down_.memory, down_.send, stream(false, b_.rank()), children);
+    if (is_root()) return;
+    if (parent_local()) from_parent_.emplace_back(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
+    else if (!is_leaf() || setup_.done) landed_ = b_.flag();
+  }
+
+  /// Children and own operand, in the order of the lowest member that each contains.
+  std::vector<Slice> operands(const Range& chunk) {
+    std::vector<std::pair<int, Slice>> sorted{{setup_.here, own(chunk)}};
+    for (std::size_t c = 0; c < from_children_.size(); ++c)
+      sorted.emplace_back(place_.children[c].lowest, from_children_[c].front(chunk));
+    std::ranges::sort(sorted, {}, &std::pair<int, Slice>::first);
+    std::vector<Slice> slices;
+    for (const auto& [lowest, slice] : sorted) slices.push_back(slice);
+    return slices;
+  }
+
+  void reduce_up(const Range& chunk) {
+    if (setup_.partial) b_.wait(up_.memory, setup_.partial);
+    if (is_leaf()) {
+      to_parent_.front().push(own(chunk), chunk, reusable_.raise);
+      return;
+    }
+    const std::vector<Slice> sources = operands(chunk);
+    if (is_root()) {
+      b_.reduce(up_.memory, b_.output(chunk), sources, true);
+      b_.signal(up_.memory, finished_.raise);
+    } else {
+      to_parent_.front().produce(chunk, [&](const Slice& slot) { b_.reduce(up_.memory, slot, sources); });
+      if (reusable_) b_.signal(up_.memory, reusable_.raise);
+    }
+    for (Inbox& child : from_children_) child.pop();
+  }
+
+  void broadcast_down(const Range& chunk) {
+    Wait here = is_root() ? finished_.wait : landed_.wait;
+    if (!is_root()) receive(chunk);
+    if (setup_.done) {
+      if (here) b_.wait(down_.memory, here);
+      here = {};
+      b_.signal(down_.memory, setup_.done);
+    }
+    to_children_.front().push(b_.output(chunk), chunk, here);
+  }
+
+  void receive(const Range& chunk) {
+    if (parent_local()) {
+      b_.copy(down_.memory, b_.output(chunk), from_parent_.front().front(chunk));
+      from_parent_.front().pop();
+      return;
+    }
+    // The own operand lies, maybe, in these very elements: it must have been folded, or a leaf's have left.
+    b_.wait(down_.recv, reusable_.wait);
+    b_.recv(down_.recv, b_.output(chunk), rank_of(place_.parent), setup_.channel, landed_.raise);
+  }
+
+  Builder& b_;
+  const TreePlace& place_;
+  const TreeSetup& setup_;
+  Lanes up_, down_;
+  std::vector<Inbox> from_children_;
+  std::vector<Outbox> to_parent_;    // none at the root
+  std::vector<Inbox> from_parent_;   // when it is local
+  std::vector<Fanout> to_children_;  // always one
+  Flag finished_{}, reusable_{}, landed_{};
+};
+
+}  // namespace
+
+TreePlace binomial_place(int member, int members) {
+  TreePlace place;
+  if (member != 0) place.parent = member & (member - 1);
+  for (int bit = 1; member + bit < members && (member & bit) == 0; bit <<= 1)
+    place.children.push_back({member + bit, member + bit});
+  return place;
+}
+
+TreePlace double_tree_place(int tree, int member, int members) {
+  // Tree 1 puts the members in other positions of the same tree.
+  const bool mirrored = tree == 1 && members % 2 == 0;
+  const bool shifted = tree == 1 && !mirrored;
+  auto swap = [&](int n) { return mirrored ? members - 1 - n : n; };
+  auto position_of = [&](int m) { return shifted ? modulo(m - 1, members) : swap(m); };
+  auto member_at = [&](int at) { return shifted ? modulo(at + 1, members) : swap(at); };
+  const Position position = in_order_position(position_of(member), members);
+  TreePlace place;
+  if (position.parent >= 0) place.parent = member_at(position.parent);
+  for (const auto& child : position.children) {
+    const bool holds_zero = shifted && child.high == members;  // member 0 has the last position
+    const int lowest = holds_zero ? 0 : member_at(mirrored ? child.high - 1 : child.low);
+    place.children.push_back({member_at(child.at), lowest});
+  }
+  return place;
+}
+
+void write_tree(Builder& builder, const TreePlace& place, const TreeSetup& setup) {
+  TreeLanes(builder, place, setup).write();
+}
+
+}  // namespace umbel::algos::all_reduce

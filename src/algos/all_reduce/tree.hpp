@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Reduce up a tree, broadcast down the same tree, chunk by chunk: the lanes that tree algorithms share. They differ in the
+// shape of the tree.
+#pragma once
+
+#include <vector>
+
+#include "algos/builder.hpp"
+#include "algos/stream.hpp"
+
+namespace umbel::algos::all_reduce {
+
+/// A member's place in a tree over members 0 … m−1.
+struct TreePlace {
+  struct Child {
+    int member = 0;
+    int lowest = 0;  ///< lowest member of its subtree
+  };
+  int parent = -1;
+  std::vector<Child> children;
+};
+
+/// Binomial tree with root 0: a member's parent is itself without its lowest set bit.
+TreePlace binomial_place(int member, int members);
+
+/// One of two binary trees in which (but for one member) every inner member of one is a leaf of the other.
+/// Tree 0 is an in-order tree; tree 1 is its mirror image, or, for an odd number of members, is shifted by one.
+TreePlace double_tree_place(int tree, int member, int members);
+
+/// What the lanes of one tree work on.
+struct TreeSetup {
+  std::vector<Rank> members;      ///< in the order of the lowest rank that each stands for
+  int here = 0;                   ///< own index in it
+  int block = 0;                  ///< what the tree reduces
+  Buffer own = Buffer::input;     ///< where the own operand lies
+  int kind = 0;                   ///< first of kTreeKinds kinds of semaphores
+  int region = 0;
+  int slot = 0;                   ///< first of tree_slots()
+  int depth = 1;
+  int max_children = 2;           ///< of any member
+  int channel = 0;
+  Wait partial{};                 ///< optional: signalled when a chunk of the own operand is there
+  Raise done{};                   ///< optional: to raise when a chunk of the result is in the output
+};
+
+inline constexpr int kTreeKinds = 4;
+constexpr int tree_slots(int depth, int max_children) { return (2 + max_children) * depth; }
+
+/// Writes the lanes of one tree.
+void write_tree(Builder& builder, const TreePlace& place, const TreeSetup& setup);
+
+}  // namespace umbel::algos::all_reduce
