@@ -67,6 +67,8 @@ struct Setting {
   bool direct = false;        ///< local peers may read each other's user buffers
   bool lower_first = true;    ///< demand operands in the order of the lowest rank they contain
   bool explain = true;        ///< write the text of a finding (costly: mutants do without)
+  Rank ahead = -1;            ///< a rank that runs whenever it can, so that values show what happens when it is early
+  Rank behind = -1;           ///< a rank that runs only when no other can
 };
 
 /// What a run without a finding showed.

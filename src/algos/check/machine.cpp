@@ -85,15 +85,27 @@ std::uint32_t Machine::tag(int n, std::size_t element) const {
 
 Report Machine::run() {
   for (Rank rank = 0; rank < size_; ++rank) begin_call(rank, 0);
-  while (!runnable_.empty()) {
-    const int lane = runnable_.back();
-    runnable_.pop_back();
-    run_lane(lane);
-  }
+  for (int lane = next_lane(); lane >= 0; lane = next_lane()) run_lane(lane);
   if (finished_ != size_) fail_stuck();
   check_semaphores();
   for (std::uint64_t sent : sent_) report_.sent = std::max(report_.sent, sent);
   return report_;
+}
+
+void Machine::wake(int lane) {
+  const Rank rank = lanes_[static_cast<std::size_t>(lane)].rank;
+  runnable_[rank == setting_.ahead ? kAhead : rank == setting_.behind ? kBehind : kNormal].push_back(lane);
+}
+
+/// A lane that may be able to go on; −1 when there is none.
+int Machine::next_lane() {
+  for (const Urgency urgency : {kAhead, kNormal, kBehind}) {
+    if (runnable_[urgency].empty()) continue;
+    const int lane = runnable_[urgency].back();
+    runnable_[urgency].pop_back();
+    return lane;
+  }
+  return -1;
 }
 
 /// The caller writes all its user buffers: a new input, and an output that nobody may read. It knows only that its own

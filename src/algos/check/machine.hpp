@@ -112,7 +112,8 @@ class Machine {
   void finish(Rank rank, int operation);
   void check_result(Rank rank, int operation);
   void check_semaphores();
-  void wake(int lane) { runnable_.push_back(lane); }
+  void wake(int lane);
+  int next_lane();
   void mark(const LaneRun& lane, const Instr& in, std::uint64_t a, std::uint64_t b);
 
   // machine_data.cpp: slices, values, transfers
@@ -174,7 +175,8 @@ class Machine {
   std::vector<RankRun> ranks_;  // by operation, then rank
   std::vector<std::unordered_map<std::uint64_t, Stream>> streams_;  // by operation
   std::vector<std::vector<Expr>> expected_;  // by operation: the first finisher's result
-  std::vector<int> runnable_;
+  enum Urgency { kBehind, kNormal, kAhead, kUrgencies };
+  std::vector<int> runnable_[kUrgencies];
   std::vector<std::uint64_t> sent_;
   std::vector<Cells> sources_;       // scratch of reduce()
   std::vector<std::uint32_t> crossing_;  // scratch of reduce(): sources in another rank's memory

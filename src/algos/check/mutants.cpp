@@ -9,6 +9,8 @@
 namespace umbel::algos::check {
 namespace {
 
+constexpr std::int32_t kUnlimited = 1 << 20;
+
 /// Takes instructions [from, to) out; loops and lanes keep what is left.
 void erase(Program& p, std::uint32_t from, std::uint32_t to) {
   const std::uint32_t count = to - from;
@@ -24,7 +26,7 @@ void erase(Program& p, std::uint32_t from, std::uint32_t to) {
 class Factory {
  public:
   Factory(const Program& right, const Shape& shape, const std::function<void(const Mutant&)>& use)
-      : right_(right), shape_(shape), use_(use) {}
+      : right_(right), shape_(shape), use_(use), credited_(right.semaphores.size()) {}
 
   void make() {
     for (std::size_t n = 0; n < right_.lanes.size(); ++n) {
@@ -42,6 +44,7 @@ class Factory {
   void give(Mutation mutation, std::string text, Change&& change) {
     Mutant mutant{.mutation = mutation, .program = right_, .lane = lane_, .pc = pc_, .text = std::move(text)};
     change(mutant.program, mutant.program.instrs[pc_]);
+    mutant.timing = !std::ranges::equal(mutant.program.semaphores, right_.semaphores, {}, &Semaphore::initial, &Semaphore::initial);
     use_(mutant);
   }
 
@@ -112,7 +115,11 @@ class Factory {
       if (in.times > 1) give(Mutation::closing, "waits for one less", [](Program&, Instr& changed) { --changed.times; });
       const auto count = static_cast<std::int32_t>(right_.semaphores.size());
       if (count > 1) give(Mutation::peer, "waits on the next semaphore", [&](Program&, Instr& changed) { changed.sem = (in.sem + 1) % count; });
-      give(Mutation::slot, "one credit more", [&](Program& p, Instr&) { ++p.semaphores[static_cast<std::size_t>(in.sem)].initial; });
+      const auto sem = static_cast<std::size_t>(in.sem);
+      if (credited_[sem]) return;  // every wait on it would make the same mutants
+      credited_[sem] = true;
+      give(Mutation::slot, fmt::format("s{} has one credit more", sem), [&](Program& p, Instr&) { ++p.semaphores[sem].initial; });
+      give(Mutation::closing, fmt::format("s{} never blocks", sem), [&](Program& p, Instr&) { p.semaphores[sem].initial += kUnlimited; });
       return;
     }
     const auto count = static_cast<std::int32_t>(right_.signals.size());
@@ -193,6 +200,7 @@ class Factory {
   const Program& right_;
   const Shape& shape_;
   const std::function<void(const Mutant&)>& use_;
+  std::vector<bool> credited_;  // by semaphore
   int lane_ = 0;
   std::uint32_t pc_ = 0;
 };

@@ -14,6 +14,7 @@ struct Mutant {
   Program program;
   int lane = 0;          ///< where, in the right program
   std::uint32_t pc = 0;
+  bool timing = false;   ///< does the same things, perhaps too early: has more credits
   std::string text;      ///< what was done, e.g. "source 1 moved by one block"
 };
 

@@ -13,8 +13,8 @@ enum class Mutation : std::uint8_t {
   drop,          ///< the instruction is gone
   peer,          ///< message or signal to the neighbour of its peer
   shift,         ///< a slice names the next elements
-  slot,          ///< a slot is reused: one slot less, another turn, one credit more
-  closing,       ///< the last wait or signal of a lane is gone
+  slot,          ///< a slot is reused: always the first, another turn, one credit more
+  closing,       ///< a semaphore never blocks; the last waits and signals of a lane are gone
   source_order,  ///< two operands swapped
   final,         ///< the last fold is marked wrongly
 };
@@ -23,7 +23,7 @@ std::string_view name_of(Mutation mutation) noexcept;
 /// A mutant that nothing objected to.
 struct Survivor {
   std::string text;           ///< algorithm, shape, rank, lane, instruction, mutation
-  std::string justification;  ///< why it behaves as the original; empty: not known, so the checker missed it
+  std::string justification;  ///< why it is no worse than the original; empty: not known, so the checker missed it
 };
 
 struct MutationTally {
