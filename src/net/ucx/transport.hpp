@@ -22,7 +22,7 @@ struct TransportOptions {
   std::uint64_t job_nonce = 0;  ///< the same on all ranks of the job; messages that carry another are refused
   std::string net_devices;      ///< exact names or `^names` (devices.hpp); empty leaves it to UCX
   /// How long the destructor waits for its last messages to leave before it cuts the connections.
-  std::chrono::milliseconds close_timeout{2000};
+  std::chrono::milliseconds close_timeout{1000};
 };
 
 /// A send or receive under way. A plain number; 0 is none.
