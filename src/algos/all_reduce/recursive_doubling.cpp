@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Recursive doubling.
+//
+// Idea. In round k each rank exchanges all it has with the rank whose number differs in bit k, and folds; after log₂ p
+// rounds everybody has everything. The fewest steps for small messages; every round moves the whole buffer.
+// When p is no power of two, p = 2^k + extra, the first 2·extra ranks go in pairs: the odd one hands its data to the even
+// one before the rounds and gets the result after them.
+//
+// Names. See doubling.hpp: `mine` and `theirs` are folded into the slot that the next round shows, the last round's into
+// the output. Long messages go piece by piece.
+//
+// Steps log₂ p for a power of two, else ⌊log₂ p⌋ + 1, or + 2 when more than half of the actives have a partner (then two of
+// those are all rounds apart); bytes sent per rank n⌊log₂ p⌋, and n more by the even ones of the
+// pairs. Any p, any shape, any size.
+// Determinism: both partners of a round compute the same expression, lower ranks first; for a power of two it is the
+// balanced binary tree over the ranks.
+// Source: Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH", 2005.
+#include <vector>
+
+#include "algos/all_reduce/all_reduce.hpp"
+#include "algos/all_reduce/doubling.hpp"
+#include "algos/cost.hpp"
+#include "algos/order.hpp"
+
+namespace umbel::algos::all_reduce {
+namespace {
+
+Program build(Rank rank, const Shape& shape, const Spec& spec) {
+  const int p = shape.ranks();
+  if (p == 1) return alone(shape);
+  Builder b(rank, shape, {.pieces = true}, 1);
+  DoublingSetup setup{.members = {}, .here = rank, .depth = spec.depth};
+  for (Rank r = 0; r < p; ++r) setup.members.push_back(r);
+  setup.region = b.region(doubling_slots(p, spec.depth));
+  Doubling doubling(b, b.memory_lane(), setup);
+  b.each_piece([&](Counter i) {
+    const Slice own = b.input({.piece = counted(i)});
+    doubling.exchange(i, {&own, 1});
+  });
+  return b.finish();
+}
+
+Traffic traffic(const Shape& shape, const Spec&) {
+  const DoublingTraffic t = doubling_traffic(shape.ranks());
+  return {.steps = t.steps, .sent = static_cast<double>(t.sent)};
+}
+
+double cost(const CostQuery& query) {
+  const CostTerms t(query);
+  const int p = t.ranks();
+  if (p == 1) return t.copy(t.bytes());
+  const double piece = t.bytes() / t.pieces();
+  const double local = t.flag() + t.read(piece) + t.fold(piece);
+  const double remote = t.message() + t.wire(piece, query.shape.largest_node()) + t.copy(piece) + t.fold(piece);
+  double rounds = 0;
+  for (int bit = 1; bit < p; bit <<= 1) {
+    bool leaves = false;
+    for (Rank r = 0; r + bit < p && !leaves; ++r) leaves = (r & bit) == 0 && !query.shape.same_node(r, r + bit);
+    rounds += leaves ? remote : local;
+  }
+  if (!std::has_single_bit(static_cast<unsigned>(p))) rounds += t.one_node() ? local : remote;
+  return t.copy(t.bytes()) + t.pieces() * rounds;
+}
+
+}  // namespace
+
+Algorithm recursive_doubling() {
+  return {.name = "recursive_doubling",
+          .summary = "exchange everything with partners at doubling distance",
+          .steps = "log₂ p, or ⌊log₂ p⌋ + 1 or 2",
+          .sent = "n log₂ p, or n(⌊log₂ p⌋ + 1)",
+          .source = "Thakur, Rabenseifner & Gropp 2005",
+          .refuses = serves_all,
+          .build = build,
+          .traffic = traffic,
+          .cost = cost};
+}
+
+}  // namespace umbel::algos::all_reduce
