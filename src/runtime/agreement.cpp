@@ -90,7 +90,8 @@ Handshake shake_hands(const net::Bootstrap& bootstrap, const std::string& versio
   mine.nonce = net::random_bits();
   mine.rank = bootstrap.rank;
   mine.size = bootstrap.size;
-  std::strncpy(mine.host, net::host_hint().host_name, sizeof(mine.host) - 1);
+  static_assert(sizeof(mine.host) == sizeof(net::HostHint::host_name));
+  std::memcpy(mine.host, net::host_hint().host_name, sizeof(mine.host));
   const std::vector<Hello> all = net::all_gather(bootstrap, mine);
   for (std::size_t at = 0; at < all.size(); ++at) {
     const Hello& hello = all[at];

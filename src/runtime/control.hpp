@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/interpreter.hpp"
+#include "kernels/semaphore.hpp"
 #include "net/ucx/message.hpp"
 
 namespace umbel::runtime {
