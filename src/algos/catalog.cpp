@@ -13,6 +13,7 @@ std::span<const Algorithm> all_reduce_catalog() {
       all_reduce::central(),
       all_reduce::ring(),
       all_reduce::recursive_doubling(),
+      all_reduce::halving_doubling(),
       all_reduce::double_tree(),
       all_reduce::reduce_broadcast(),
       all_reduce::one_shot(),

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Recursive halving and doubling (Rabenseifner).
+//
+// Idea. Reduce-scatter by halving: in round j each rank exchanges with the rank whose number differs in bit j; it gives
+// one half of what it still holds and folds the other half, so the messages are n/2, n/4, … After log₂ p rounds it
+// holds one finished block. All-gather by doubling: the same rounds backwards, the given halves come back finished.
+// Near ranks come first, so the large halves stay inside a node when ranks are placed node by node.
+// When p is no power of two, p = P + extra, the first 2·extra ranks go in pairs: the odd one hands its data to the even
+// one before the rounds and gets the result after them.
+//
+// Names. See halving.hpp. Blocks: P, a rank's run of blocks halves in each round. Partial sums lie in the output and are
+// sent from there; what comes back over a net arrives straight in the output. Long messages go piece by piece.
+//
+// Steps 2 log₂ P, and 2 more when p is no power of two; bytes sent per rank 2n(P−1)/P, and n more by the even ones of the
+// pairs. Any p, any shape, any size.
+// Determinism: each block is folded once per round by one rank, lower ranks first; then copied.
+// Source: Rabenseifner, "Optimization of collective reduction operations", 2004.
+#include "algos/all_reduce/halving.hpp"
+
+#include "algos/all_reduce/all_reduce.hpp"
+#include "algos/cost.hpp"
+#include "algos/order.hpp"
+
+namespace umbel::algos::all_reduce {
+namespace {
+
+Program build(Rank rank, const Shape& shape, const Spec& spec) {
+  const int p = shape.ranks();
+  if (p == 1) return alone(shape);
+  Builder b(rank, shape, {.blocks = halving_blocks(p), .pieces = true}, 1);
+  HalvingSetup setup{.members = {}, .here = rank, .depth = spec.depth};
+  for (Rank r = 0; r < p; ++r) setup.members.push_back(r);
+  setup.images = b.region(kHalvingImages, halving_blocks(p), true);
+  setup.arrivals = b.region(spec.depth, halving_arrival_blocks(p));
+  Halving halving(b, setup);
+  b.each_piece([&](Counter i) { halving.exchange(i); });
+  return b.finish();
+}
+
+Traffic traffic(const Shape& shape, const Spec&) {
+  const int p = shape.ranks();
+  const int blocks = halving_blocks(p);
+  const bool pairs = blocks != p;
+  return {.steps = 2 * floor_log2(p) + (pairs ? 2 : 0), .sent = 2.0 * (blocks - 1) / blocks + (pairs ? 1 : 0)};
+}
+
+double cost(const CostQuery& query) {
+  const CostTerms t(query);
+  const int p = t.ranks();
+  if (p == 1) return t.copy(t.bytes());
+  const double piece = t.bytes() / t.pieces();
+  double time = halving_blocks(p) == p ? 0.0 : t.hop(piece) + t.hop(piece, 1, false);
+  double half = piece / 2;
+  for (int bit = 1; 2 * bit <= p; bit <<= 1, half /= 2) {
+    bool leaves = false;
+    for (Rank r = 0; r + bit < p && !leaves; ++r) leaves = (r & bit) == 0 && !query.shape.same_node(r, r + bit);
+    const double local = 2 * t.flag() + 2 * t.copy(half) + 2 * t.read(half) + t.fold(half);
+    time += leaves ? 2 * t.message() + 2 * t.wire(half, query.shape.largest_node()) + t.fold(half) : local;
+  }
+  return t.pieces() * time;
+}
+
+}  // namespace
+
+Algorithm halving_doubling() {
+  return {.name = "halving_doubling",
+          .summary = "reduce-scatter by halving, all-gather by doubling",
+          .steps = "2⌊log₂ p⌋, + 2 if p is no power of two",
+          .sent = "2n(P−1)/P, P = 2^⌊log₂ p⌋, + n if p is no power of two",
+          .source = "Rabenseifner 2004",
+          .refuses = serves_all,
+          .build = build,
+          .traffic = traffic,
+          .cost = cost};
+}
+
+}  // namespace umbel::algos::all_reduce
