@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#pragma once
+
+#include <string>
+
+namespace umbel::plan {
+
+/// Exit statuses of umbel_plan.
+enum Status { kGood = 0, kNotProved = 1, kUsage = 2 };
+
+struct ProveOptions {
+  bool quick = false;
+  bool full = false;
+  std::string algorithm;  ///< empty: all
+  int max_ranks = 64;
+  unsigned threads = 0;   ///< 0: one a core
+  std::string json;       ///< file to write; empty: none
+};
+
+/// Proves the catalog, tries mutants, and prints a line for each algorithm and one for all.
+int prove(const ProveOptions& options);
+
+struct ShowOptions {
+  std::string algorithm;
+  int ranks = 0;
+  std::string nodes;  ///< as UMBEL_NODES; empty: one node
+  int rank = -1;      ///< −1: all
+  bool direct = false;
+  int channels = 1;
+  int depth = 2;
+};
+
+/// Prints programs.
+int show(const ShowOptions& options);
+
+}  // namespace umbel::plan
