@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // The end of a transport: nothing here may throw, hang, or rely on a peer that is still there.
+#include <algorithm>
+
 #include "net/ucx/transport_impl.hpp"
 
 namespace umbel::net {
@@ -17,6 +19,12 @@ void Transport::Impl::progress_until(Done done, Clock::time_point deadline) noex
   while (!done() && Clock::now() < deadline) ucp_worker_progress(worker_.get());
 }
 
+bool Transport::Impl::controls_out() const noexcept {
+  return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
+    return peer.state == PeerState::connected && peer.controls != 0;
+  });
+}
+
 /// Tells every connected peer that we leave, and lets that and all earlier sends go out.
 void Transport::Impl::say_goodbye() noexcept {
   const auto deadline = Clock::now() + options.close_timeout;
@@ -24,7 +32,7 @@ void Transport::Impl::say_goodbye() noexcept {
     unexpected.remove_if([](const Unexpected&) { return true; }, [this](Unexpected* message) { drop(message); });
     for (Peer& peer : peers_) (void)send_control(peer, kGoodbye, {});
     bool all_out = false;
-    progress_until([&] { return all_out = flushed(); }, deadline);
+    progress_until([&] { return all_out = flushed() && controls_out(); }, deadline);
     // Take in what peers have sent meanwhile (their goodbyes): a connection that is closed with unread data is reset,
     // and takes what we just sent down with it.
     while (all_out && ucp_worker_progress(worker_.get()) != 0 && Clock::now() < deadline) {

@@ -55,7 +55,7 @@ void Transport::Impl::on_endpoint_error(void* arg, ucp_ep_h, ucs_status_t status
   Peer& peer = *static_cast<Peer*>(arg);
   Impl& self = *peer.owner;
   peer.broken = true;
-  self.end_flush(peer);
+  self.end_drain(peer);
   // A peer that has said goodbye closes its side: no failure. While we close, nobody's failure matters any more.
   if (!self.closing_ && peer.state != PeerState::left) self.mark_failed(peer, ucs_status_string(status));
 }
@@ -65,7 +65,7 @@ void Transport::Impl::mark_failed(Peer& peer, std::string why) {
   peer.state = PeerState::failed;
   peer.text = std::move(why);
   ++failures;
-  end_flush(peer);
+  end_drain(peer);
 }
 
 void Transport::Impl::note_goodbye(Peer& peer) {
@@ -73,7 +73,7 @@ void Transport::Impl::note_goodbye(Peer& peer) {
   peer.state = PeerState::left;
   peer.text = "left: it destroyed its communicator";
   peer.left_at = Clock::now();
-  end_flush(peer);
+  end_drain(peer);
 }
 
 /// The sender of a message, if it belongs to this job; otherwise it is counted as a stranger.
@@ -93,8 +93,14 @@ void Transport::Impl::used(Peer& peer) {
 
 bool Transport::Impl::send_control(Peer& to, std::uint32_t type, std::span<const std::byte> bytes) {
   if (to.state != PeerState::connected) return false;
+  used(to);
+  return post_control(to, type, bytes) != Posted::refused;
+}
+
+Transport::Impl::Posted Transport::Impl::post_control(Peer& to, std::uint32_t type,
+                                                      std::span<const std::byte> bytes) {
   ControlSend* send = control_sends_.take();
-  send->owner = this;
+  send->peer = &to;
   send->header = {options.job_nonce, options.rank, type};
   std::copy(bytes.begin(), bytes.end(), send->bytes.begin());
   ucp_request_param_t params{};
@@ -104,19 +110,33 @@ bool Transport::Impl::send_control(Peer& to, std::uint32_t type, std::span<const
   params.user_data = send;
   const ucs_status_ptr_t request = ucp_am_send_nbx(to.endpoint, kControlAm, &send->header, sizeof send->header,
                                                    send->bytes.data(), bytes.size(), &params);
-  if (request != nullptr && !UCS_PTR_IS_ERR(request)) {
-    used(to);
-    return true;
+  if (UCS_PTR_IS_PTR(request)) {
+    ++to.controls;
+    return Posted::waits;
   }
   control_sends_.give_back(send);
-  if (request == nullptr) used(to);
-  return request == nullptr;
+  return request == nullptr ? Posted::gone : Posted::refused;
 }
 
 void Transport::Impl::on_control_sent(void* request, ucs_status_t, void* user_data) {
   auto* send = static_cast<ControlSend*>(user_data);
-  send->owner->control_sends_.give_back(send);
+  Peer& to = *send->peer;
+  --to.controls;
+  if (send->header.type == kDrain) to.owner->end_drain(to);
+  to.owner->control_sends_.give_back(send);
   ucp_request_free(request);
+}
+
+void Transport::Impl::start_drain(Peer& peer) {
+  peer.draining = true;
+  ++draining_;
+  if (post_control(peer, kDrain, {}) != Posted::waits) end_drain(peer);
+}
+
+void Transport::Impl::end_drain(Peer& peer) noexcept {
+  if (!peer.draining) return;  // given up already, when the peer failed
+  peer.draining = false;
+  --draining_;
 }
 
 ucs_status_t Transport::Impl::on_control(void* arg, const void* header_bytes, std::size_t header_length, void* data,
@@ -133,7 +153,7 @@ ucs_status_t Transport::Impl::on_control(void* arg, const void* header_bytes, st
   from->heard = Clock::now();
   if (header.type == kGoodbye) {
     self.note_goodbye(*from);
-  } else if (self.control_handler && !self.closing_) {
+  } else if (header.type < kGoodbye && self.control_handler && !self.closing_) {
     self.control_handler(header.source, header.type, {static_cast<const std::byte*>(data), bytes});
   }
   return UCS_OK;

@@ -133,9 +133,10 @@ class Transport {
   /// Moves everything forward, never waits. Returns how many events UCX handled (0: nothing to do).
   /// Not from inside a handler.
   unsigned progress();
-  /// True when everything sent before the *first* of a row of calls has left this process (so that the caller may go
-  /// silent); starts the flush when needed. Costs a comparison when nothing was sent since. Call with progress() until
-  /// true. Failed peers are skipped.
+  /// True when everything sent before the *first* of a row of calls has left this process for the kernel or the NIC, so
+  /// that the caller may go silent (it does not mean that the peer has taken note). Costs a comparison when nothing was
+  /// sent since the last time, 0.04 µs when all is out. Call with progress() until true, at the end of each call, after
+  /// all its requests are done. Failed peers are skipped.
   bool flushed();
   /// Readable when there may be something to progress, once arm() has returned true. −1 is never returned.
   int event_fd() const noexcept;

@@ -33,8 +33,9 @@ struct ControlHeader {
   std::uint32_t type = 0;
 };
 
-/// A control message's type that is our own: "I am destroying my transport".
+// Types of control messages that are our own: "I am destroying my transport", and one that says nothing (see flushed()).
 inline constexpr std::uint32_t kGoodbye = 1U << 31U;
+inline constexpr std::uint32_t kDrain = kGoodbye + 1;
 
 /// Where a request is.
 enum class Stage : std::uint8_t {
@@ -79,14 +80,6 @@ struct Unexpected {
   const MessageKey& key() const noexcept { return header.key; }
 };
 
-struct ControlSend {
-  std::uint32_t index = 0;
-  ControlSend* next = nullptr;
-  Transport::Impl* owner = nullptr;
-  ControlHeader header;
-  std::array<std::byte, Transport::kMaxControlBytes> bytes;
-};
-
 struct Peer {
   Transport::Impl* owner = nullptr;
   int number = -1;
@@ -94,10 +87,19 @@ struct Peer {
   PeerState state = PeerState::unknown;
   bool broken = false;    // UCX has closed the connection: nothing may be answered over it
   bool dirty = false;     // something was sent since the last flush
-  bool flushing = false;  // a flush is under way
+  bool draining = false;  // a drain message is under way
+  int controls = 0;       // control messages that UCX has not taken up yet
   std::string text;       // why it is not connected
   Clock::time_point heard{};
   Clock::time_point left_at{};
+};
+
+struct ControlSend {
+  std::uint32_t index = 0;
+  ControlSend* next = nullptr;
+  Peer* peer = nullptr;
+  ControlHeader header;
+  std::array<std::byte, Transport::kMaxControlBytes> bytes;
 };
 
 class Transport::Impl {
@@ -147,6 +149,10 @@ class Transport::Impl {
   void note_goodbye(Peer& peer);
   Peer* known_sender(std::uint64_t nonce, std::int32_t source) noexcept;
   void used(Peer& peer);
+  enum class Posted : std::uint8_t { gone, waits, refused };
+  Posted post_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes);
+  void start_drain(Peer& peer);
+  void end_drain(Peer& peer) noexcept;
 
   // messages.cpp
   static ucs_status_t on_message(void* arg, const void* header, std::size_t header_bytes, void* data,
@@ -167,13 +173,12 @@ class Transport::Impl {
   void tell_failure(const Request& request);
 
   // transport.cpp
-  static void on_flushed(void* request, ucs_status_t status, void* user_data);
-  void start_flush(Peer& peer);
-  void end_flush(Peer& peer) noexcept;
+  bool nothing_outstanding();
   void register_handler(unsigned id, ucp_am_recv_callback_t handler);
 
   // closing.cpp
   void say_goodbye() noexcept;
+  bool controls_out() const noexcept;
   void close_endpoints() noexcept;
   template <class Done>
   void progress_until(Done done, Clock::time_point deadline) noexcept;
@@ -183,7 +188,8 @@ class Transport::Impl {
   Pool<Unexpected> unexpected_pool_;
   Pool<ControlSend> control_sends_;
   std::vector<Peer*> dirty_;
-  int flushes_ = 0;
+  int draining_ = 0;              // peers whose drain message is under way
+  bool worker_flushing_ = false;  // UCX has a flush of the worker in hand
   bool closing_ = false;
   Worker worker_;  // the last member: it goes first, while what its callbacks point to is still there
 };
