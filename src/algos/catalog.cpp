@@ -18,6 +18,10 @@ std::span<const Algorithm> all_reduce_catalog() {
       all_reduce::reduce_broadcast(),
       all_reduce::one_shot(),
       all_reduce::two_shot(),
+      all_reduce::hierarchical_ring(),
+      all_reduce::hierarchical_tree(),
+      all_reduce::hierarchical_hd(),
+      all_reduce::hierarchical_leader(),
   });
   return catalog;
 }

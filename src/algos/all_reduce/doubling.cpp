@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/all_reduce/doubling.hpp"
 
+#include <algorithm>
+
 #include "algos/order.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -64,6 +66,7 @@ Doubling::Doubling(Builder& builder, LaneRef memory, const DoublingSetup& setup)
     if (remote_pair) {
       ready_ = b_.flag();
       sent_ = b_.flag();
+      if (setup_.goes_on) landed_ = b_.flag();
     }
     return;
   }
@@ -146,12 +149,17 @@ void Doubling::exchange_passive(const Range& piece, std::span<const Slice> own) 
   }
   show(role_.pair, operand);
   b_.wait(recv_, sent_.wait);
-  b_.recv(recv_, b_.output(piece), rank_of(role_.pair), setup_.channel);
+  b_.recv(recv_, b_.output(piece), rank_of(role_.pair), setup_.channel, landed_.raise);
+  if (landed_) b_.wait(memory_, landed_.wait);
 }
 
 void Doubling::exchange_active(Counter i, const Range& piece, std::span<const Slice> own) {
   std::vector<Slice> operands(own.begin(), own.end());
-  if (role_.pair >= 0) operands.push_back(see(role_.pair, kPairRow, piece, i));
+  if (role_.pair >= 0) {
+    // In the order of ranks: a leader's operands are those of several ranks.
+    const auto place = std::ranges::find_if(operands, [&](const Slice& s) { return s.rank > rank_of(role_.pair); });
+    operands.insert(place, see(role_.pair, kPairRow, piece, i));
+  }
   for (int round = 0; round < role_.rounds; ++round) {
     const int other = partner(round);
     const Slice mine = slot(kRoundRow + round, b_.rank(), piece, i);

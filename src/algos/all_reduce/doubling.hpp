@@ -34,6 +34,7 @@ struct DoublingSetup {
   int slot = 0;    ///< first of doubling_slots()
   int depth = 1;
   int channel = 0;
+  bool goes_on = false;  ///< the memory lane uses the output after the exchange, and so waits for it
 };
 
 int doubling_slots(int members, int depth);
@@ -77,6 +78,7 @@ class Doubling {
   int remote_rounds_ = 0;
   Flag ready_{};
   Flag sent_{};
+  Flag landed_{};
   Pool pool_{};
 };
 
