@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Calls that do not go as they should, with ranks as threads: the error is of the right class on every rank and names
+// the rank that is odd or missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inproc/ranks.hpp"
+
+namespace umbel::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class OnNodes : public testing::TestWithParam<const char*> {};
+
+struct Arguments {
+  std::size_t count = 100;
+  DType dtype = DType::fp32;
+  RedOp op = RedOp::sum;
+};
+
+/// Four ranks call twice as agreed, then rank 2 with other arguments.
+Outcome with_odd_rank(const char* nodes, const Arguments& usual, const Arguments& odd) {
+  return run_ranks(4, test_options(nodes, 20s), [&](runtime::Communicator& comm, Gathering&) {
+    std::vector<double> data(20000, 1.0);
+    for (int k = 0; k < 2; ++k) comm.all_reduce(data.data(), data.data(), 10, DType::fp32, RedOp::sum);
+    const Arguments& mine = comm.info().rank == 2 ? odd : usual;
+    comm.all_reduce(data.data(), data.data(), mine.count, mine.dtype, mine.op);
+    // A rank that got through all the same learns it at its next call.
+    comm.all_reduce(data.data(), data.data(), 10, DType::fp32, RedOp::sum);
+  });
+}
+
+TEST_P(OnNodes, DifferentCountsAreAMismatchOnEveryRank) {
+  const Outcome outcome = with_odd_rank(GetParam(), {.count = 5000}, {.count = 5001});
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("operation 3"), HasSubstr("rank 2 ("), HasSubstr("5001"), HasSubstr("5000"))));
+}
+
+TEST_P(OnNodes, SmallAgainstLargeIsAMismatchOnEveryRank) {
+  const Outcome outcome = with_odd_rank(GetParam(), {.count = 4}, {.count = 20000});
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("rank 2 ("), HasSubstr("20000"))));
+}
+
+TEST_P(OnNodes, DifferentTypesAreAMismatchOnEveryRank) {
+  const Outcome outcome = with_odd_rank(GetParam(), {.count = 1000}, {.count = 1000, .dtype = DType::int32});
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("rank 2 ("), HasSubstr("int32"), HasSubstr("fp32"))));
+}
+
+TEST_P(OnNodes, DifferentOperatorsAreAMismatchOnEveryRank) {
+  const Outcome outcome = with_odd_rank(GetParam(), {.count = 3}, {.count = 3, .op = RedOp::max});
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("rank 2 ("), HasSubstr("max"), HasSubstr("sum"))));
+}
+
+TEST_P(OnNodes, ARankThatNeverCallsIsNamedAtTheDeadline) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> text(4);
+  const Outcome outcome = run_ranks(4, test_options(GetParam(), 1500ms), [&](runtime::Communicator& comm, Gathering& gathering) {
+    float x[2000] = {};
+    comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum);
+    const int rank = comm.info().rank;
+    if (rank != 1) text[static_cast<std::size_t>(rank)] = outcome_of([&] { comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
+    gathering.barrier();
+    // The one that did not call learns it at its next call.
+    if (rank == 1) text[1] = outcome_of([&] { comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
+    gathering.barrier();
+  });
+  EXPECT_THAT(outcome, Each(""));
+  EXPECT_THAT(text, Each(AllOf(StartsWith("Timeout"), HasSubstr("Missing: rank 1 ("), HasSubstr("operation 2"))));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 15s);
+}
+
+TEST_P(OnNodes, ADestroyedCommunicatorIsAPeerFailure) {
+  std::vector<std::string> text(4);
+  const Outcome outcome = run_threads(4, [&](int rank, Gathering& gathering) {
+    auto comm = runtime::Communicator::create(gathering.bootstrap(rank), test_options(GetParam(), 20s));
+    if (rank == 3) comm.reset();
+    gathering.barrier();
+    float x[2000] = {};
+    if (comm) text[static_cast<std::size_t>(rank)] = outcome_of([&] { comm->all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
+    gathering.barrier();
+  });
+  EXPECT_THAT(outcome, Each(""));
+  text.pop_back();
+  EXPECT_THAT(text, Each(AllOf(StartsWith("Peer"), HasSubstr("rank 3"))));
+}
+
+INSTANTIATE_TEST_SUITE_P(Placements, OnNodes, testing::Values("", "2"), [](const auto& i) { return *i.param == '\0' ? "one_node" : "two_nodes"; });
+
+TEST(Creation, ABadPlacementIsAnErrorOnEveryRank) {
+  const Outcome outcome = run_ranks(3, test_options("0,1"), [](runtime::Communicator&, Gathering&) {});
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("2 entries for 3 ranks"))));
+}
+
+TEST(Creation, AnErrorOfOneRankIsAnErrorOnEveryRank) {
+  const Outcome outcome = run_threads(3, [](int rank, Gathering& gathering) {
+    runtime::CommOptions options = test_options();
+    if (rank == 1) options.algorithm = "magic";
+    runtime::Communicator::create(gathering.bootstrap(rank), options);
+  });
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("magic"))));
+  EXPECT_THAT(outcome[0], HasSubstr("rank 1"));
+}
+
+TEST(Creation, DifferentConfigurationsAreNamed) {
+  const Outcome outcome = run_threads(3, [](int rank, Gathering& gathering) {
+    runtime::CommOptions options = test_options();
+    if (rank == 2) options.config->window_bytes *= 2;
+    runtime::Communicator::create(gathering.bootstrap(rank), options);
+  });
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("UMBEL_WINDOW_BYTES"), HasSubstr("2M"), HasSubstr("4M"))));
+}
+
+TEST(Creation, ARankClaimedTwiceIsNamed) {
+  const Outcome outcome = run_threads(3, [](int rank, Gathering& gathering) {
+    net::Bootstrap bootstrap = gathering.bootstrap(rank);
+    if (rank == 2) bootstrap.rank = 1;
+    runtime::Communicator::create(bootstrap, test_options());
+  });
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("rank 1 is claimed twice"))));
+}
+
+TEST(Arguments, BadOnesAreRefusedAndTheCommunicatorStaysUsable) {
+  const Outcome outcome = run_ranks(2, test_options(), [](runtime::Communicator& comm, Gathering&) {
+    float x[8] = {};
+    EXPECT_THAT(outcome_of([&] { comm.all_reduce(nullptr, x, 4, DType::fp32, RedOp::sum); }), StartsWith("Invalid"));
+    EXPECT_THAT(outcome_of([&] { comm.all_reduce(x, x + 1, 4, DType::fp32, RedOp::sum); }), HasSubstr("overlap"));
+    EXPECT_THAT(outcome_of([&] { comm.all_reduce(x, x, ~std::size_t{0}, DType::fp32, RedOp::sum); }), HasSubstr("too large"));
+    comm.all_reduce(nullptr, nullptr, 0, DType::fp32, RedOp::sum);
+    comm.all_reduce(x, x + 4, 4, DType::fp32, RedOp::sum);
+  });
+  EXPECT_THAT(outcome, Each(""));
+}
+
+}  // namespace
+}  // namespace umbel::test
