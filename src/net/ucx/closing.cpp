@@ -11,6 +11,9 @@ namespace {
 
 /// How long endpoints may take to close once all traffic is over or given up.
 constexpr std::chrono::milliseconds kCloseTime{500};
+/// See settle().
+constexpr std::chrono::milliseconds kQuietTime{10};
+constexpr std::chrono::milliseconds kSettleTime{200};
 
 }  // namespace
 
@@ -62,10 +65,20 @@ void Transport::Impl::close_endpoints() noexcept {
   progress_until([&] { return open == 0; }, Clock::now() + kCloseTime);
 }
 
+/// UCX 1.13 aborts the process when a worker is destroyed while its answer to a peer's connection request is still on
+/// its way out (ucp_request.c, "got REP message"). So the worker is only destroyed once it has been quiet for a moment.
+void Transport::Impl::settle() noexcept {
+  const auto deadline = Clock::now() + kSettleTime;
+  auto last_event = Clock::now();
+  while (Clock::now() < deadline && Clock::now() - last_event < kQuietTime)
+    if (ucp_worker_progress(worker_.get()) != 0) last_event = Clock::now();
+}
+
 Transport::Impl::~Impl() {
   closing_ = true;
   say_goodbye();
   close_endpoints();
+  settle();
 }
 
 }  // namespace umbel::net

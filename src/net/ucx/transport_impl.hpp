@@ -180,6 +180,7 @@ class Transport::Impl {
   void say_goodbye() noexcept;
   bool controls_out() const noexcept;
   void close_endpoints() noexcept;
+  void settle() noexcept;
   template <class Done>
   void progress_until(Done done, Clock::time_point deadline) noexcept;
 

@@ -2,9 +2,11 @@
 // Copyright (c) 2026, the Umbel authors
 #include "net/ucx/worker.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -30,13 +32,27 @@ void set(const Config& config, const char* name, const std::string& value) {
   check_ucx(ucp_config_modify(config.get(), name, value.c_str()), fmt::format("UCX setting {}={}", name, value));
 }
 
+/// Over TCP a rendezvous costs more than it saves up to here: 64 KiB take 30 µs eagerly and 40 µs by rendezvous over the
+/// loopback, and on a real link the question and answer come on top. UCX's own threshold is right for InfiniBand.
+constexpr std::size_t kTcpEagerBytes = 65536;
+
+/// Will all traffic go over TCP? (No InfiniBand port among what UCX may use.)
+bool only_tcp(const std::vector<NetDevice>& existing) {
+  return std::none_of(existing.begin(), existing.end(),
+                      [](const NetDevice& device) { return device.usable && device.addresses.empty(); });
+}
+
 /// Settles transports and devices; returns them for people.
 std::string configure(const Config& config, std::string_view net_devices) {
   // Shared memory is Umbel's own business: with UCX's, ranks of one host would bypass the network even where they are
   // meant to stand for several hosts.
   const char* transports = std::getenv("UCX_TLS");
   if (transports == nullptr) set(config, "TLS", "^sm");
-  const DeviceChoice choice = choose_devices(net_devices, network_devices());
+  const std::vector<NetDevice> existing = network_devices();
+  const DeviceChoice choice = choose_devices(net_devices, existing);
+  if (only_tcp(existing) && std::getenv("UCX_RNDV_THRESH") == nullptr) {
+    set(config, "RNDV_THRESH", std::to_string(kTcpEagerBytes + sizeof(MessageHeader) + 1));
+  }
   if (!choice.ucx_value.empty()) set(config, "NET_DEVICES", choice.ucx_value);
   const char* environment = std::getenv("UCX_NET_DEVICES");
   std::string devices = choice.reason;

@@ -267,6 +267,58 @@ TEST(Transport, FlushCostsNothingWhenNothingWasSent) {
   });
 }
 
+TEST(Transport, FlushDoesNotWaitForAPeerThatIsBusyElsewhere) {
+  run_transports(2, [](const Bootstrap& b, Transport& transport) {
+    // Both directions are in use, so that both connections stand.
+    std::vector<unsigned char> data(4096);
+    std::vector<unsigned char> in(4096);
+    const RequestId recv = transport.post_recv(key_of(1 - b.rank, 1), call_of(1), in.data(), in.size());
+    const RequestId send = transport.post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), data.data(), data.size());
+    EXPECT_EQ(finish(transport, send), RequestState::done);
+    EXPECT_EQ(finish(transport, recv), RequestState::done);
+    progress_for(transport, std::chrono::milliseconds(50));
+    b.barrier();  // rank 1 makes no progress between here and the next barrier
+    if (b.rank == 0) {
+      const RequestId last = transport.post_send(1, key_of(0, 2), call_of(1), data.data(), data.size());
+      EXPECT_EQ(finish(transport, last), RequestState::done);
+      EXPECT_TRUE(progress_until(transport, [&] { return transport.flushed(); }, std::chrono::seconds(2)));
+    }
+    b.barrier();
+    if (b.rank == 1) {
+      const RequestId last = transport.post_recv(key_of(0, 2), call_of(1), in.data(), in.size());
+      EXPECT_EQ(finish(transport, last), RequestState::done);
+    }
+  });
+}
+
+TEST(Transport, FlushWaitsForWhatTheSocketDoesNotTake) {
+  constexpr std::uint32_t kMessages = 4000;  // 16 MB: more than the kernel buffers between two sockets
+  run_transports(2, [](const Bootstrap& b, Transport& transport) {
+    std::vector<unsigned char> data(4096);
+    const RequestId recv = transport.post_recv(key_of(1 - b.rank, 1), call_of(1), data.data(), 8);
+    const RequestId send = transport.post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), data.data(), 8);
+    EXPECT_EQ(finish(transport, send), RequestState::done);
+    EXPECT_EQ(finish(transport, recv), RequestState::done);
+    progress_for(transport, std::chrono::milliseconds(50));
+    b.barrier();
+    std::vector<RequestId> sends;
+    for (std::uint32_t i = 0; b.rank == 0 && i < kMessages; ++i) {
+      sends.push_back(transport.post_send(1, key_of(0, 2, i), call_of(1), data.data(), data.size()));
+    }
+    if (b.rank == 0) {
+      EXPECT_FALSE(progress_until(transport, [&] { return transport.flushed(); }, std::chrono::milliseconds(200)));
+    }
+    b.barrier();
+    if (b.rank == 1) {
+      EXPECT_TRUE(progress_until(transport, [&] { return transport.unexpected_messages() == kMessages; }));
+      transport.forget_communicator(5);
+      return;
+    }
+    EXPECT_TRUE(progress_until(transport, [&] { return transport.flushed(); }));
+    for (const RequestId request : sends) EXPECT_EQ(finish(transport, request), RequestState::done);
+  });
+}
+
 TEST(Transport, AnOldRequestNumberIsNoticed) {
   run_transports(2, [](const Bootstrap& b, Transport& transport) {
     std::uint64_t value = 1;
