@@ -54,8 +54,10 @@ if(NOT UMBEL_CUDA STREQUAL "OFF")
   if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX} OR UMBEL_CUDA STREQUAL "ON")
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
-    # CMake 3.25 knows no C++20 of nvcc's, so CMAKE_CUDA_STANDARD cannot say it
-    target_compile_options(umbel_warnings INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>")
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know nvcc's flag
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
     set(UMBEL_HAVE_CUDA ON)
   endif()
 endif()

@@ -127,33 +127,6 @@ TEST(Interpreter, GoesOnInsideAnInstruction) {
   }
 }
 
-/// out ← in₀ op in₁ op …, reading the peers' inputs.
-Program direct_program(int ranks) {
-  Program p;
-  p.ranks = ranks;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    Slice s;
-    s.rank = rank;
-    p.slices.push_back(s);
-  }
-  Slice out;
-  out.buffer = Buffer::output;
-  p.slices.push_back(out);
-  Instr in;
-  in.op = OpCode::reduce;
-  in.src_count = static_cast<std::uint16_t>(ranks);
-  in.dst = static_cast<std::uint32_t>(ranks);
-  in.final = true;
-  p.instrs.push_back(in);
-  in.op = OpCode::copy;
-  in.src_count = 1;
-  in.src = static_cast<std::uint32_t>(ranks) - 1;
-  p.instrs.push_back(in);
-  p.lanes.push_back({LaneKind::memory, 0, 1});
-  p.lanes.push_back({LaneKind::memory, 1, 2});
-  return p;
-}
-
 TEST(HostAgentTest, ReadsWhatIsNotMapped) {
   constexpr int kRanks = 3;
   for (std::uint64_t limit : {1000, 1 << 20}) {
@@ -162,7 +135,7 @@ TEST(HostAgentTest, ReadsWhatIsNotMapped) {
     options.count = 300001;  // more than the bounce buffer holds
     options.peers_unmapped = true;
     options.limits.bytes = limit;
-    Job job(std::vector<Program>(kRanks, direct_program(kRanks)), options);
+    Job job(std::vector<Program>(kRanks, test::direct_program(kRanks)), options);
     validate(job.program(0));
     Random random(17);
     const std::vector<std::uint8_t> expected = fill(job, options, random);
@@ -183,7 +156,7 @@ TEST(Interpreter, AStepIsBounded) {
   options.dtype = DType::uint8;
   options.count = 1 << 20;
   options.limits.bytes = 64 << 10;
-  Job job({direct_program(1)}, options);
+  Job job({test::direct_program(1)}, options);
   HostAgent agent(job.context(0, 1));
   LaneState lane = start_of(job.program(0).lanes[0]);
   int steps = 0;

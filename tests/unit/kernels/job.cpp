@@ -175,6 +175,32 @@ std::byte* bytes_of(std::vector<std::uint8_t>& memory) { return reinterpret_cast
 
 Program gather_program(Rank rank, int ranks, int blocks, int depth) { return Gather(rank, ranks, blocks, depth).build(); }
 
+Program direct_program(int ranks) {
+  Program p;
+  p.ranks = ranks;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    Slice s;
+    s.rank = rank;
+    p.slices.push_back(s);
+  }
+  Slice out;
+  out.buffer = Buffer::output;
+  p.slices.push_back(out);
+  Instr in;
+  in.op = OpCode::reduce;
+  in.src_count = static_cast<std::uint16_t>(ranks);
+  in.dst = static_cast<std::uint32_t>(ranks);
+  in.final = true;
+  p.instrs.push_back(in);
+  in.op = OpCode::copy;
+  in.src_count = 1;
+  in.src = static_cast<std::uint32_t>(ranks) - 1;
+  p.instrs.push_back(in);
+  p.lanes.push_back({LaneKind::memory, 0, 1});
+  p.lanes.push_back({LaneKind::memory, 1, 2});
+  return p;
+}
+
 Job::Job(std::vector<Program> programs, const Options& options) : options_(options), programs_(std::move(programs)) {
   binding_ = bind(programs_[0], options.count, size_of(options.dtype), options.cut);
   const std::size_t bytes = options.count * size_of(options.dtype);

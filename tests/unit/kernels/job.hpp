@@ -21,6 +21,10 @@ namespace umbel::test {
 /// by the signals consumed; a loop of no trips holds a wait that could never pass; a closing wait takes two signals.
 Program gather_program(Rank rank, int ranks, int blocks, int depth);
 
+/// Rank 0's program that reads the others' inputs: one lane folds all inputs into the output, another copies the last
+/// rank's input to the output.
+Program direct_program(int ranks);
+
 /// The memory of `ranks` ranks for one call, and everything needed to run their programs.
 class Job {
  public:
