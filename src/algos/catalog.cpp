@@ -9,19 +9,20 @@
 namespace umbel::algos {
 
 std::span<const Algorithm> all_reduce_catalog() {
+  // Of two with the same predicted time the planner takes the first.
   static const auto catalog = std::to_array<Algorithm>({
-      all_reduce::central(),
+      all_reduce::one_shot(),
+      all_reduce::two_shot(),
+      all_reduce::hierarchical_leader(),
+      all_reduce::hierarchical_ring(),
+      all_reduce::hierarchical_tree(),
+      all_reduce::hierarchical_hd(),
       all_reduce::ring(),
       all_reduce::recursive_doubling(),
       all_reduce::halving_doubling(),
       all_reduce::double_tree(),
       all_reduce::reduce_broadcast(),
-      all_reduce::one_shot(),
-      all_reduce::two_shot(),
-      all_reduce::hierarchical_ring(),
-      all_reduce::hierarchical_tree(),
-      all_reduce::hierarchical_hd(),
-      all_reduce::hierarchical_leader(),
+      all_reduce::central(),
   });
   return catalog;
 }

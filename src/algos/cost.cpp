@@ -18,11 +18,22 @@ double CostTerms::pieces() const {
   return std::max(1.0, std::ceil(bytes_ / static_cast<double>(query_.cut.piece_bytes)));
 }
 
-double CostTerms::hop(double bytes, int sharers, bool reduces) const {
+double CostTerms::spill(double bytes) {
+  constexpr double kCache = 1 << 20;
+  constexpr double kPerDoubling = 0.15, kWorst = 1.6;
+  return bytes <= kCache ? 1.0 : std::min(kWorst, 1.0 + kPerDoubling * std::log2(bytes / kCache));
+}
+
+double CostTerms::net_hop(double bytes, double parts, int sharers, double work) const {
+  // Of all that must be done with the bytes on arrival, only the last part's shows, unless it takes longer than the wire.
+  const double steady = std::max(wire(bytes, sharers) + parts * post() * sharers, work);
+  return message() + steady + std::min(work, wire(bytes, sharers)) / parts;
+}
+
+double CostTerms::hop(double bytes, double parts, int sharers, bool reduces) const {
   const double work = reduces ? fold(bytes) : copy(bytes);
-  const double local = flag() + copy(bytes) + read(bytes) + work;
-  if (one_node()) return local;
-  return std::max(local, message() + wire(bytes, sharers) + work);
+  const double local = 2 * parts * flag() + copy(bytes) + read(bytes) + work;
+  return one_node() ? local : std::max(local, net_hop(bytes, parts, sharers, work));
 }
 
 }  // namespace umbel::algos

@@ -19,6 +19,8 @@ class CostTerms {
 
   /// A flag to a node-mate.
   double flag() const { return local_ * query_.model.local_alpha; }
+  /// Flags to and from `mates` node-mates at once: their ways overlap, the handling does not.
+  double flags(int mates) const { return mates <= 0 ? 0.0 : flag() * (1 + kHandlingShare * (mates - 1)); }
   /// Own memory to own memory.
   double copy(double bytes) const { return local_ * query_.model.copy_beta * bytes; }
   /// From a node-mate's window.
@@ -31,6 +33,10 @@ class CostTerms {
   double wire(double bytes, int sharers = 1) const { return query_.model.net_beta * bytes * sharers; }
   /// A message of no bytes between nodes.
   double message() const { return query_.model.net_alpha; }
+  /// What a message between nodes costs its ranks beside others that are under way: a part of its latency.
+  double post() const { return local_ * query_.model.net_alpha * kPostShare; }
+  /// Window slots of `bytes` in all: a factor on what goes through them. They should stay in a core's cache.
+  static double spill(double bytes);
 
   /// Parts of the whole call, of `bytes` each part of size `cut`; at least 1.
   double chunks(double bytes) const;
@@ -38,11 +44,16 @@ class CostTerms {
   /// Stages of times `slowest` each, over `parts` parts: one fills the pipeline, then one part a stage time.
   static double pipeline(double stages, double slowest, double parts) { return (stages + parts - 1) * slowest; }
 
-  /// A message of `bytes` between two ranks of a flat algorithm, on the slowest kind of path it uses, with the handling at
-  /// both ends; `sharers` messages share a node's link.
-  double hop(double bytes, int sharers = 1, bool reduces = true) const;
+  /// `bytes` in `parts` messages between two ranks of a flat algorithm, on the slowest kind of path it uses, with the
+  /// handling at both ends; `sharers` such streams share a node's link.
+  double hop(double bytes, double parts = 1, int sharers = 1, bool reduces = true) const;
+  /// The same between nodes only.
+  double net_hop(double bytes, double parts, int sharers, double work) const;
 
  private:
+  static constexpr double kPostShare = 0.1;
+  static constexpr double kHandlingShare = 0.2;
+
   const CostQuery& query_;
   double local_;
   double bytes_;

@@ -109,8 +109,8 @@ double cost(const CostQuery& query) {
   const int remote = p - 1 - mates;
   const double n = t.bytes();
   const double folds = (p - 1) * t.fold(n);
-  const double net = remote > 0 ? 2 * t.message() + t.wire(n, remote) * 2 : 0.0;
-  const double local = 2 * mates * t.pieces() * t.flag() + mates * (2 * t.read(n) + t.copy(n));
+  const double net = remote > 0 ? 2 * (t.message() + t.wire(n, remote) + t.pieces() * remote * t.post()) : 0.0;
+  const double local = 2 * t.pieces() * t.flags(mates) + mates * (2 * t.read(n) + t.copy(n));
   return folds + net + local;
 }
 

@@ -55,9 +55,11 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double half = t.bytes() / kTrees;
   const double chunks = t.chunks(half);
-  // A chunk's turn at an inner rank: two children up or down; the other tree's leaf goes along with it.
-  const double turn = 2 * t.hop(half / chunks, query.shape.largest_node());
-  return CostTerms::pipeline(2 * floor_log2(p), turn, chunks);
+  const double chunk = half / chunks;
+  // A chunk of each tree goes up and down; then the messages of an inner rank, two children and a parent, up and down, and
+  // its leaf in the other tree set the pace. Few edges leave a node; its ranks' messages mostly stay inside.
+  const double way = floor_log2(p) * (t.hop(chunk, 1, kTrees) + t.hop(chunk, 1, kTrees, false));
+  return way + (chunks - 1) * 4 * t.hop(chunk);
 }
 
 }  // namespace

@@ -51,13 +51,17 @@ double cost(const CostQuery& query) {
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
   const double piece = t.bytes() / t.pieces();
-  double time = halving_blocks(p) == p ? 0.0 : t.hop(piece) + t.hop(piece, 1, false);
+  double time = halving_blocks(p) == p ? 0.0 : t.hop(piece) + t.hop(piece, 1, 1, false);
   double half = piece / 2;
   for (int bit = 1; 2 * bit <= p; bit <<= 1, half /= 2) {
     bool leaves = false;
     for (Rank r = 0; r + bit < p && !leaves; ++r) leaves = (r & bit) == 0 && !query.shape.same_node(r, r + bit);
-    const double local = 2 * t.flag() + 2 * t.copy(half) + 2 * t.read(half) + t.fold(half);
-    time += leaves ? 2 * t.message() + 2 * t.wire(half, query.shape.largest_node()) + t.fold(half) : local;
+    // Two exchanges in lock-step; all of a node's ranks send at the same time.
+    const double slots = CostTerms::spill(4 * half);  // two images
+    const double local = 3 * t.flag() + 2 * (t.copy(half) + t.read(half)) * slots + t.fold(half);
+    const int sharers = query.shape.largest_node();
+    const double remote = 2 * (t.message() + sharers * t.post() + t.wire(half, sharers)) + t.fold(half);
+    time += leaves ? remote : local;
   }
   return t.pieces() * time;
 }

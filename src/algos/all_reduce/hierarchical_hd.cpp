@@ -92,8 +92,8 @@ double cost(const CostQuery& query) {
   const double piece = t.bytes() / t.pieces();
   const double shard = piece / shards;
   const double moved = shard * (blocks - 1) / blocks;
-  double exchange = 2 * floor_log2(nodes) * t.message() + 2 * t.wire(moved, shards) + t.fold(moved * shards);
-  if (blocks != nodes) exchange += 2 * (t.message() + t.wire(shard, shards)) + t.fold(shard * shards);
+  double exchange = 2 * floor_log2(nodes) * (t.message() + shards * t.post()) + 2 * t.wire(moved, shards) + t.fold(moved);
+  if (blocks != nodes) exchange += 2 * (t.message() + t.wire(shard, shards)) + t.fold(shard);
   const double inner = inner_cost(query, piece, 1);
   return CostTerms::pipeline(1, std::max(exchange, inner), t.pieces()) + std::min(exchange, inner);
 }

@@ -113,8 +113,8 @@ double cost(const CostQuery& query) {
   const int ranks = query.shape.largest_node();
   double time = t.copy(piece);
   if (ranks > 1)
-    time += 2 * (ranks - 1) * t.flag() + 2 * t.copy(piece) + ranks * t.read(piece) + t.fold(piece, ranks);
-  time += doubling_traffic(t.nodes()).steps * (t.message() + t.wire(piece) + t.fold(piece));
+    time += 2 * t.flags(ranks - 1) + 2 * t.copy(piece) + ranks * t.read(piece) + t.fold(piece, ranks);
+  time += doubling_traffic(t.nodes()).steps * (t.message() + t.post() + t.wire(piece) + t.fold(piece));
   return t.pieces() * time;
 }
 

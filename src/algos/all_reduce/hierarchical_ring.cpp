@@ -88,14 +88,12 @@ double cost(const CostQuery& query) {
   const int nodes = t.nodes();
   const int shards = Hierarchy::shards(query.shape);
   const double block = t.bytes() / shards / nodes;
-  const double units = nodes * t.chunks(block);
-  const double chunk = block / t.chunks(block);
-  // The link is shared by the shards. Messages of a step follow one another; only the first one's latency shows.
-  const double step = t.message() + std::max(t.wire(block, shards), t.fold(block * shards));
-  const double ring = 2 * (nodes - 1) * step;
-  const double inner = inner_cost(query, t.bytes(), units);
-  // The phases overlap: what shows of the inner ones is the first unit in and the last one out, or all that they are longer.
-  const double ends = query.shape.largest_node() > 1 ? inner_cost(query, chunk * shards, 1) : 0.0;
+  const double chunks = t.chunks(block);
+  // The shards' rings share the node's link and its cores.
+  const double ring = (nodes - 1) * (t.net_hop(block, chunks, shards, t.fold(block)) + t.net_hop(block, chunks, shards, 0));
+  const double inner = inner_cost(query, t.bytes(), nodes * chunks);
+  // The phases overlap: of the inner ones the first unit in and the last one out show, or all that they are longer.
+  const double ends = inner_cost(query, block / chunks * shards, 1);
   return std::max(ring, inner) + ends;
 }
 

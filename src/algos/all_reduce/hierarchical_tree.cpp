@@ -108,13 +108,14 @@ double cost(const CostQuery& query) {
   const double half = t.bytes() / shards / kTrees;
   const double chunks = t.chunks(half);
   const double chunk = half / chunks;
-  // A chunk's stage: the way over the wire and the fold. Then the busiest link, an inner node's, is the limit.
-  const double stage = t.message() + t.wire(chunk, shards * kTrees) + t.fold(chunk * shards * kTrees);
+  // A chunk of each tree goes up and down. Then the busiest link, an inner node's, sets the pace.
+  const int streams = shards * kTrees;
+  const double way = floor_log2(nodes) * (t.net_hop(chunk, 1, streams, t.fold(chunk)) + t.net_hop(chunk, 1, streams, 0));
   const double busiest = nodes >= 4 ? 2.0 : (nodes == 3 ? 1.5 : 1.0);
-  const double links = t.wire(t.bytes() / shards * busiest, shards);
+  const double links = t.wire(t.bytes() * busiest) + 4 * chunks * shards * t.post();
   const double inner = inner_cost(query, t.bytes(), kTrees * chunks);
-  const double ends = query.shape.largest_node() > 1 ? inner_cost(query, chunk * shards * kTrees, 1) : 0.0;
-  return 2 * floor_log2(nodes) * stage + std::max(links, inner) * (chunks - 1) / chunks + ends;
+  const double ends = inner_cost(query, chunk * streams, 1);
+  return way + std::max(links, inner) * (chunks - 1) / chunks + ends;
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ double inner_cost(const CostQuery& query, double bytes, double units) {
   if (ranks == 1) return 0;
   const int shards = Hierarchy::shards(query.shape);
   const double shard = bytes / shards;
-  const double flags = 2 * units * (ranks - 1) * t.flag();
+  const double flags = 2 * units * t.flags(ranks - 1);
   const double fold = t.fold(shard, ranks);
   if (query.spec.direct) return flags + fold + t.read_direct((ranks - 1) * shard + bytes - shard);
   return flags + fold + t.copy(bytes) + t.read((ranks - 1) * shard + bytes - shard);

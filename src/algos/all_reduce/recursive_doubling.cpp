@@ -53,7 +53,8 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double piece = t.bytes() / t.pieces();
   const double local = t.flag() + t.read(piece) + t.fold(piece);
-  const double remote = t.message() + t.wire(piece, query.shape.largest_node()) + t.copy(piece) + t.fold(piece);
+  const int sharers = query.shape.largest_node();  // all of a node's ranks send at the same time
+  const double remote = t.message() + sharers * t.post() + t.wire(piece, sharers) + t.fold(piece);
   double rounds = 0;
   for (int bit = 1; bit < p; bit <<= 1) {
     bool leaves = false;

@@ -42,9 +42,10 @@ double cost(const CostQuery& query) {
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
   const double chunks = t.chunks(t.bytes());
-  // The root's turn is the slowest: a chunk from and to each child.
-  const double turn = ceil_log2(p) * t.hop(t.bytes() / chunks);
-  return CostTerms::pipeline(2, turn, chunks);
+  const double chunk = t.bytes() / chunks;
+  // A chunk goes up and down the tree; the root's turn, a chunk from and to each child, sets the pace of the others.
+  const double way = floor_log2(p) * (t.hop(chunk) + t.hop(chunk, 1, 1, false));
+  return way + (chunks - 1) * 2 * ceil_log2(p) * t.hop(chunk);
 }
 
 }  // namespace

@@ -57,8 +57,10 @@ double cost(const CostQuery& query) {
   const CostTerms terms(query);
   const int p = terms.ranks();
   if (p == 1) return terms.copy(terms.bytes());
-  const double block = terms.bytes() / p;
-  return (p - 1) * (terms.hop(block) + terms.hop(block, 1, false));
+  const int rings = query.spec.channels;
+  const double block = terms.bytes() / p / rings;
+  const double chunks = terms.chunks(block);
+  return (p - 1) * rings * (terms.hop(block, chunks) + terms.hop(block, chunks, 1, false));
 }
 
 }  // namespace

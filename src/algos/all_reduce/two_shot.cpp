@@ -124,9 +124,10 @@ double cost(const CostQuery& query) {
   const double block = t.bytes() / p;
   const double fold = t.fold(block, p);
   if (query.spec.direct)
-    return (2 + 2 * t.pieces()) * (p - 1) * t.flag() + 2 * (p - 1) * t.read_direct(block) + fold;
+    return (2 + 2 * t.pieces()) * t.flags(p - 1) + 2 * (p - 1) * t.read_direct(block) + fold;
   const double own_copies = t.copy(t.bytes());  // all blocks but one in, one out
-  return 2 * t.pieces() * (p - 1) * t.flag() + own_copies + 2 * (p - 1) * t.read(block) + fold;
+  const double slots = t.bytes() / t.pieces() * query.spec.depth;
+  return 2 * t.pieces() * t.flags(p - 1) + (own_copies + 2 * (p - 1) * t.read(block)) * CostTerms::spill(slots) + fold;
 }
 
 }  // namespace
