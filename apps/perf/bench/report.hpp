@@ -37,7 +37,8 @@ struct Row {
   std::string op;
   std::optional<int> root;
   std::string algorithm;  ///< that ran; the forced one where it could not
-  std::string reason;     ///< why something is missing or odd; empty when nothing is
+  std::string reason;     ///< why the row, or its peer, has no times; empty when nothing is missing
+  std::string note;       ///< for the table only: what is odd about the figures
   Timing out_of_place;
   Timing in_place;
   std::optional<double> model_us;

@@ -62,7 +62,9 @@ void Table::print(const Row& row, double busbw_limit_gbs) const {
     const std::optional<double> ratio = row.peer ? row.peer->ratio : std::nullopt;
     line += fmt::format(" {:>9} {:>7}", time_text(time), ratio ? fmt::format("{:.2f}x", *ratio) : "N/A");
   }
-  if (!row.reason.empty()) line += "  # " + row.reason;
+  for (const std::string& remark : {row.reason, row.note}) {
+    if (!remark.empty()) line += "  # " + remark;
+  }
   fmt::print("{}\n", line);
   std::fflush(stdout);
 }

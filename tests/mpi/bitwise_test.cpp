@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// All ranks get the same bits, on values for which the order of the operations shows.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "layouts.hpp"
+
+namespace {
+
+using namespace umbel;
+using namespace umbel::test;
+
+constexpr std::size_t kCount = 4099;
+
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 33U;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33U;
+  x *= 0xc4ceb9fe1a85ec53ULL;
+  return x ^ (x >> 33U);
+}
+
+/// Either sign, a full significand, exponents between −24 and 24.
+template <class T>
+T mixed_magnitude(int rank, std::size_t index) {
+  const std::uint64_t random = mix(mix(static_cast<std::uint64_t>(rank) + 1) + index);
+  const double significand = 1.0 + std::ldexp(static_cast<double>(random >> 12U), -52);
+  const int exponent = static_cast<int>(random % 49) - 24;
+  return static_cast<T>(std::ldexp((random & 64U) != 0 ? -significand : significand, exponent));
+}
+
+template <class T>
+std::vector<T> input_of(int rank) {
+  std::vector<T> values(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) values[i] = mixed_magnitude<T>(rank, i);
+  return values;
+}
+
+template <class T>
+std::size_t elements_where_orders_differ(int ranks) {
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    T forward = mixed_magnitude<T>(0, i);
+    T backward = mixed_magnitude<T>(ranks - 1, i);
+    for (int r = 1; r < ranks; ++r) {
+      forward += mixed_magnitude<T>(r, i);
+      backward += mixed_magnitude<T>(ranks - 1 - r, i);
+    }
+    differing += forward != backward ? 1U : 0U;
+  }
+  return differing;
+}
+
+/// The bytes of all ranks are those of rank 0.
+template <class T>
+std::size_t ranks_with_other_bits(const std::vector<T>& mine) {
+  std::vector<T> first = mine;
+  MPI_Bcast(first.data(), static_cast<int>(first.size() * sizeof(T)), MPI_BYTE, 0, MPI_COMM_WORLD);
+  std::uint64_t other = std::memcmp(first.data(), mine.data(), mine.size() * sizeof(T)) == 0 ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return other;
+}
+
+/// Sums in double, and how far a sum in T may be off: ranks roundings of what was added.
+template <class T>
+std::size_t elements_out_of_bounds(const std::vector<T>& result, int ranks) {
+  const double unit = std::ldexp(1.0, -std::numeric_limits<T>::digits);
+  std::size_t bad = 0;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    long double sum = 0;
+    double magnitude = 0;
+    for (int r = 0; r < ranks; ++r) {
+      sum += mixed_magnitude<T>(r, i);
+      magnitude += std::abs(static_cast<double>(mixed_magnitude<T>(r, i)));
+    }
+    if (std::abs(static_cast<double>(static_cast<long double>(result[i]) - sum)) > ranks * unit * magnitude) ++bad;
+  }
+  return bad;
+}
+
+template <class T>
+void expect_equal_bits() {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks > 2) {
+    ASSERT_GT(elements_where_orders_differ<T>(ranks), kCount / 4) << "the values do not tell orders apart";
+  }
+  const std::vector<T> input = input_of<T>(rank);
+  int ran = 0;
+  for (const Layout& layout : layouts_for(ranks)) {
+    Comm comm = make_comm(layout.nodes);
+    for (const std::string& algorithm : all_algorithms()) {
+      if (comm.refusal(algorithm, kCount, dtype_of<T>, UMBEL_SUM)) continue;
+      comm.set_algorithm(algorithm);
+      for (const umbel_op_t op : {UMBEL_SUM, UMBEL_AVG, UMBEL_PROD}) {
+        std::vector<T> result = input;
+        if (rank % 2 == 0) {
+          comm.all_reduce(input, result, op);
+        } else {
+          comm.all_reduce_in_place(result, op);
+        }
+        EXPECT_EQ(ranks_with_other_bits(result), 0U) << algorithm << ", " << layout.name << ", op " << op;
+        if (op == UMBEL_SUM) {
+          EXPECT_EQ(elements_out_of_bounds(result, ranks), 0U) << algorithm << ", " << layout.name;
+        }
+        ++ran;
+      }
+    }
+    comm.close();
+  }
+  EXPECT_GT(ran, 0);
+}
+
+TEST(Bitwise, Fp32) { expect_equal_bits<float>(); }
+TEST(Bitwise, Fp64) { expect_equal_bits<double>(); }
+
+/// Special values: whatever comes out, it is the same everywhere.
+TEST(Bitwise, NanInfinityAndNegativeZero) {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const float specials[] = {std::nanf("1"), -std::nanf("2"), INFINITY, -INFINITY, -0.0F, 0.0F, 1.0F, 1e-45F};
+  std::vector<float> input(512);
+  for (std::size_t i = 0; i < input.size(); ++i) input[i] = specials[mix(i * 64 + static_cast<std::uint64_t>(rank)) % 8];
+  for (const Layout& layout : layouts_for(ranks)) {
+    Comm comm = make_comm(layout.nodes);
+    for (const std::string& algorithm : all_algorithms()) {
+      if (comm.refusal(algorithm, input.size(), UMBEL_FP32, UMBEL_MAX)) continue;
+      comm.set_algorithm(algorithm);
+      for (const umbel_op_t op : {UMBEL_SUM, UMBEL_PROD, UMBEL_MIN, UMBEL_MAX}) {
+        std::vector<float> result(input.size());
+        comm.all_reduce(input, result, op);
+        EXPECT_EQ(ranks_with_other_bits(result), 0U) << algorithm << ", " << layout.name << ", op " << op;
+      }
+    }
+    comm.close();
+  }
+}
+
+}  // namespace

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "bench/options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace umbel::bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+Parsed parse(std::vector<const char*> arguments, int ranks = 4) {
+  arguments.insert(arguments.begin(), "all_reduce_perf");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data(), ranks);
+}
+
+TEST(Options, NcclTestsForms) {
+  const Parsed parsed = parse({"-b", "8", "-e", "128M", "-f", "2", "-g", "1", "-t1", "-n", "7", "-w3", "--check=2", "-d", "half", "-o",
+                               "max", "-r", "3", "-a", "1", "-N", "5", "-C", "1", "-T", "2.5"});
+  ASSERT_TRUE(parsed.options) << parsed.text;
+  const Options& options = *parsed.options;
+  EXPECT_EQ(options.min_bytes, 8U);
+  EXPECT_EQ(options.max_bytes, 128U << 20U);
+  EXPECT_EQ(options.step_factor, 2U);
+  EXPECT_EQ(options.iterations, 7);
+  EXPECT_EQ(options.warmup, 3);
+  EXPECT_EQ(options.check, 2);
+  EXPECT_EQ(options.cycles, 5);
+  EXPECT_EQ(options.root, 3);
+  EXPECT_EQ(options.across, Across::mean);
+  EXPECT_TRUE(options.cpu_time);
+  EXPECT_DOUBLE_EQ(options.timeout_s, 2.5);
+  ASSERT_EQ(options.types.size(), 1U);
+  EXPECT_EQ(options.types[0].dtype, UMBEL_FP16);
+  ASSERT_EQ(options.ops.size(), 1U);
+  EXPECT_EQ(options.ops[0].op, UMBEL_MAX);
+}
+
+TEST(Options, OneOfTheSizesAloneMovesTheOther) {
+  EXPECT_EQ(parse({"-b", "1G"}).options->max_bytes, std::uint64_t{1} << 30U);
+  EXPECT_EQ(parse({"-e", "1K"}).options->min_bytes, 1024U);
+  EXPECT_EQ(parse({"-b", "8"}).options->max_bytes, 32U << 20U);
+}
+
+TEST(Options, AllMeansAll) {
+  const Parsed parsed = parse({"-d", "all", "-o", "all"});
+  EXPECT_EQ(parsed.options->types.size(), 12U);
+  EXPECT_EQ(parsed.options->ops.size(), 5U);
+}
+
+TEST(Options, WrongUsageIsStatusTwo) {
+  for (const std::vector<const char*>& bad : std::vector<std::vector<const char*>>{{"--bogus"},
+                                                                                 {"stray"},
+                                                                                 {"-b"},
+                                                                                 {"-b", "x"},
+                                                                                 {"-b", "2", "-e", "1"},
+                                                                                 {"-n", "0"},
+                                                                                 {"-n", "3.5"},
+                                                                                 {"-w", "-1"},
+                                                                                 {"-d", ""},
+                                                                                 {"-d", "float,"},
+                                                                                 {"-o", "mulsum"},
+                                                                                 {"-r", "4"},
+                                                                                 {"-a", "4"},
+                                                                                 {"-T", "nan"},
+                                                                                 {"--algo", "none_such"}}) {
+    const Parsed parsed = parse(bad);
+    EXPECT_FALSE(parsed.options) << bad[0];
+    EXPECT_EQ(parsed.status, kExitUsage) << bad[0];
+    EXPECT_THAT(parsed.text, HasSubstr("help")) << bad[0];
+  }
+}
+
+TEST(Options, HelpIsNoError) {
+  const Parsed parsed = parse({"--help"});
+  EXPECT_EQ(parsed.status, kExitRight);
+  EXPECT_THAT(parsed.text, HasSubstr("--minbytes"));
+}
+
+TEST(Options, SeveralPerProcessGetsTheCommandThatDoesIt) {
+  const Parsed parsed = parse({"-b", "8", "-g", "2", "--nthreads=3", "-e", "1K"}, 4);
+  EXPECT_EQ(parsed.status, kExitUsage);
+  EXPECT_THAT(parsed.text, HasSubstr("mpirun -n 24 all_reduce_perf -b 8 -e 1K\n"));
+}
+
+}  // namespace
+}  // namespace umbel::bench
