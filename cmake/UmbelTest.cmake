@@ -18,6 +18,10 @@ set(UMBEL_TEST_ENVIRONMENT
     UCX_NET_DEVICES=lo UCX_LOG_LEVEL=error
     "TSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/tsan.supp' halt_on_error=1 second_deadlock_stack=1"
     "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/lsan.supp' print_suppressions=0")
+if(UMBEL_SANITIZE)
+  # UCX's hooks on memory calls run in a thread's last moments, when ThreadSanitizer is through with it: a crash
+  list(APPEND UMBEL_TEST_ENVIRONMENT UCX_MEM_MMAP_HOOK_MODE=none)
+endif()
 
 function(umbel_register_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS" "LABELS;COMMAND;ENVIRONMENT")
