@@ -12,15 +12,15 @@ void collect(const Group& group, std::vector<std::vector<Rank>>& nodes) {
 
 }  // namespace
 
-std::vector<std::vector<Rank>> nodes_in_order(const Shape& shape) {
+std::vector<std::vector<Rank>> nodes_in_order(const Group& group) {
   std::vector<std::vector<Rank>> nodes;
-  collect(shape.root(), nodes);
+  collect(group, nodes);
   return nodes;
 }
 
 std::vector<Rank> ranks_in_order(const Shape& shape) {
   std::vector<Rank> order;
-  for (const auto& node : nodes_in_order(shape)) order.insert(order.end(), node.begin(), node.end());
+  for (const auto& node : nodes_in_order(shape.root())) order.insert(order.end(), node.begin(), node.end());
   return order;
 }
 

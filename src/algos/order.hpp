@@ -12,7 +12,7 @@
 namespace umbel::algos {
 
 /// Every node's ranks, neighbours in the tree of groups next to each other.
-std::vector<std::vector<Rank>> nodes_in_order(const Shape& shape);
+std::vector<std::vector<Rank>> nodes_in_order(const Group& group);
 
 /// Every rank once, those of a node together, nodes as above: a ring over it crosses each group's border twice.
 std::vector<Rank> ranks_in_order(const Shape& shape);
