@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -82,7 +83,7 @@ int prove(const ProveOptions& options) {
   if (!options.algorithm.empty() && algos::find_all_reduce(options.algorithm) == nullptr)
     throw InvalidArgument(fmt::format("there is no algorithm '{}'", options.algorithm));
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Task> tasks = tasks_of(
+  const std::vector<Task> tasks = algos::check::tasks_of(
       algos::all_reduce_catalog(),
       {.thoroughness = options.quick ? Thoroughness::quick : options.full ? Thoroughness::full : Thoroughness::standard,
        .max_ranks = options.max_ranks,

@@ -222,7 +222,7 @@ bool Machine::wait(int number, const Instr& in) {
     sem.waiter = number;
     return false;
   }
-  mark(lane, in, static_cast<std::uint64_t>(in.sem), in.times);
+  mark(lane, in.op, static_cast<std::uint64_t>(in.sem), in.times);
   for (std::uint32_t k = 0; k < in.times; ++k, ++sem.consumed) {
     if (sem.consumed < initial) continue;  // a credit: nothing has happened before it
     clocks_->join(lane.clock, sem.made.front());
@@ -233,11 +233,11 @@ bool Machine::wait(int number, const Instr& in) {
 }
 
 /// Adds one thing that the lane does to the run's behaviour.
-void Machine::mark(const LaneRun& lane, const Instr& in, std::uint64_t a, std::uint64_t b) {
+void Machine::mark(const LaneRun& lane, OpCode op, std::uint64_t a, std::uint64_t b) {
   constexpr std::uint64_t kPrime = 1099511628211ULL;
   const auto who = static_cast<std::uint64_t>(lane.rank) << 16U | static_cast<std::uint64_t>(lane.number);
   std::uint64_t& hash = report_.behaviour;
-  hash = (hash ^ (who << 8U | static_cast<std::uint64_t>(in.op) << 1U | static_cast<std::uint64_t>(in.final))) * kPrime;
+  hash = (hash ^ (who << 8U | static_cast<std::uint64_t>(op))) * kPrime;
   hash = (hash ^ a) * kPrime;
   hash = (hash ^ b) * kPrime;
 }
@@ -267,8 +267,7 @@ void Machine::end_loop(LaneRun& lane, const Instr& in) {
 
 void Machine::signal(const LaneRun& lane, std::int32_t index, const std::uint32_t* clock) {
   const SignalTarget& target = program(lane.operation, lane.rank).signals[static_cast<std::size_t>(index)];
-  mark(lane, program(lane.operation, lane.rank).instrs[lane.pc], static_cast<std::uint64_t>(target.peer),
-       static_cast<std::uint64_t>(target.sem));
+  mark(lane, OpCode::signal, static_cast<std::uint64_t>(target.peer), static_cast<std::uint64_t>(target.sem));
   SemaphoreRun& sem = at(lane.operation, target.peer).semaphores[static_cast<std::size_t>(target.sem)];
   sem.made.push_back(clocks_->copy(clock));
   ++sem.signals;

@@ -114,7 +114,7 @@ class Machine {
   void check_semaphores();
   void wake(int lane);
   int next_lane();
-  void mark(const LaneRun& lane, const Instr& in, std::uint64_t a, std::uint64_t b);
+  void mark(const LaneRun& lane, OpCode op, std::uint64_t a, std::uint64_t b);
 
   // machine_data.cpp: slices, values, transfers
   Cells resolve(const LaneRun& lane, const Slice& slice, const char* role);

@@ -48,7 +48,8 @@ Machine::Cells Machine::resolve_window(const LaneRun& lane, const Slice& slice, 
 }
 
 void Machine::touch(const LaneRun& lane, const Instr& in, const Cells& cells, bool writes, Epoch self) {
-  if (cells.count > 0) mark(lane, in, cells.first << 1U | static_cast<std::uint64_t>(writes), cells.count);
+  const auto how = static_cast<std::uint64_t>(writes) << 1U | static_cast<std::uint64_t>(in.final);
+  if (cells.count > 0) mark(lane, in.op, cells.first << 2U | how, cells.count);
   if (explain_) {
     log_.push_back({self, cells, writes, static_cast<int>(lane.number), lane.pc, lane.rank, lane.operation});
   }
@@ -155,7 +156,7 @@ void Machine::post(int number, const Instr& in) {
       {.cells = cells, .pc = lane.pc, .posted = clocks_->copy(lane.clock), .sender = nullptr, .matched = false});
   ++lane.clock[lane.component];
   if (sends) sent_[static_cast<std::size_t>(lane.rank)] += cells.count;
-  mark(lane, in, static_cast<std::uint64_t>(in.peer), static_cast<std::uint64_t>(in.channel) << 32U ^ static_cast<std::uint64_t>(in.signal));
+  mark(lane, in.op, static_cast<std::uint64_t>(in.peer), static_cast<std::uint64_t>(in.channel));
   const auto from = static_cast<std::uint64_t>(sends ? lane.rank : in.peer);
   const auto to = static_cast<std::uint64_t>(sends ? in.peer : lane.rank);
   const std::uint64_t key = (static_cast<std::uint64_t>(in.channel) << 32U) | (from << 16U) | to;

@@ -160,11 +160,14 @@ class Factory {
     if (s.slot.depth > 1)
       give_slice(Mutation::slot, name + " always in the first slot", destination, k, [](Slice& changed) { changed.slot.depth = 1; });
     const Region& region = right_.regions[static_cast<std::size_t>(s.region)];
-    if (region.slots > 1) {
-      const std::int32_t by = s.slot.base + s.slot.depth < region.slots ? 1 : -1;
-      give_slice(Mutation::slot, name + " in a neighbouring slot", destination, k, [&](Slice& changed) {
-        if (changed.slot.base + by < 0) ++changed.slot.index.base;  // all slots are its own: another turn
-        else changed.slot.base += by;
+    const bool after = s.slot.base + s.slot.depth < region.slots;
+    if (after || s.slot.base > 0) {
+      give_slice(Mutation::slot, name + " in a neighbouring slot", destination, k,
+                 [&](Slice& changed) { changed.slot.base += after ? 1 : -1; });
+    } else if (s.slot.depth > 1) {  // all slots are its own: another turn
+      give_slice(Mutation::slot, name + " in the slot of the next turn", destination, k, [&](Slice& changed) {
+        if (changed.slot.sem < 0) ++changed.slot.index.base;
+        else changed.slot.base = 1, changed.slot.depth = std::max(1, changed.slot.depth - 1);
       });
     }
   }

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "algos/check/campaign.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+namespace umbel::algos::check {
+namespace {
+
+constexpr int kMutantRanks[] = {2, 3, 5, 8};
+/// Numbers of ranks of a quick campaign beyond the small ones: around powers of two, odd, and the largest.
+constexpr int kSampledRanks[] = {17, 24, 31, 32, 33, 47, 63, 64};
+
+/// What a spec may be; the first is what runs by default.
+constexpr Spec kSpecs[] = {{.direct = false, .channels = 1, .depth = 2},
+                           {.direct = true, .channels = 1, .depth = 2},
+                           {.direct = false, .channels = 2, .depth = 3},
+                           {.direct = true, .channels = 3, .depth = 1}};
+
+class Planner {
+ public:
+  Planner(std::span<const Algorithm> catalog, const CampaignOptions& options) : catalog_(catalog), options_(options) {}
+
+  std::vector<Task> tasks() {
+    for (int ranks = 1; ranks <= options_.max_ranks; ++ranks) {
+      if (options_.proofs) proofs(ranks, shapes_of(ranks));
+      if (options_.proofs && ranks >= 2 && ranks <= 9) sequences(ranks, shapes_of(ranks));
+    }
+    if (options_.mutants)
+      for (const int ranks : kMutantRanks)
+        if (ranks <= options_.max_ranks) mutants(ranks);
+    return std::move(tasks_);
+  }
+
+ private:
+  bool quick() const { return options_.thoroughness == Thoroughness::quick; }
+  bool full() const { return options_.thoroughness == Thoroughness::full; }
+
+  void add(const Task& task) {
+    if (!options_.algorithm.empty() && task.algorithm->name != options_.algorithm) return;
+    if (!task.algorithm->refuses(task.shape, task.spec).empty()) return;
+    if (task.partner != nullptr && !task.partner->refuses(task.shape, task.spec).empty()) return;
+    tasks_.push_back(task);
+  }
+
+  void proofs(int ranks, const std::vector<NamedShape>& shapes) {
+    constexpr int kFew = 8, kSome = 16;
+    if (quick() && ranks > kSome && std::ranges::find(kSampledRanks, ranks) == std::end(kSampledRanks)) return;
+    const Effort effort = full() || (!quick() && ranks <= kFew + 4) ? Effort::full : Effort::quick;
+    // With few ranks all shapes and specs; then a rotation, so that each algorithm still meets all of them.
+    const bool all_shapes = full() || ranks <= (quick() ? kFew : kSome);
+    const bool all_specs = full() || ranks <= kFew;
+    const std::size_t some = ranks <= kSome ? 4 : 2;
+    for (std::size_t a = 0; a < catalog_.size(); ++a) {
+      const std::size_t turn = a + static_cast<std::size_t>(ranks);
+      for (std::size_t k = 0; k < (all_shapes ? shapes.size() : std::min(some, shapes.size())); ++k) {
+        const Shape& shape = shapes[all_shapes ? k : (turn * some + k) % shapes.size()].shape;
+        for (std::size_t s = 0; s < (all_specs ? std::size(kSpecs) : 1); ++s)
+          add({.algorithm = &catalog_[a], .shape = shape, .spec = kSpecs[all_specs ? s : (turn + k) % std::size(kSpecs)], .effort = effort});
+      }
+    }
+  }
+
+  /// Each algorithm with its neighbours in the catalog, or with all others.
+  void sequences(int ranks, const std::vector<NamedShape>& shapes) {
+    const std::size_t partners = quick() ? 1 : catalog_.size() - 1;
+    for (std::size_t a = 0; a < catalog_.size(); ++a) {
+      for (std::size_t d = 1; d <= partners && d < catalog_.size(); ++d) {
+        const std::size_t turn = a * 5 + d * 3 + static_cast<std::size_t>(ranks);
+        add({.algorithm = &catalog_[a],
+             .partner = &catalog_[(a + d) % catalog_.size()],
+             .shape = shapes[turn % shapes.size()].shape,
+             .spec = kSpecs[turn % std::size(kSpecs)]});
+      }
+    }
+  }
+
+  void mutants(int ranks) {
+    if (quick() && ranks > 3) return;
+    const auto wanted = [&](const NamedShape& s) {
+      return full() || s.name == "one node" || s.name == "two nodes" || s.name == "uneven" || s.name == "three levels";
+    };
+    for (const NamedShape& named : shapes_of(ranks)) {
+      if (!wanted(named)) continue;
+      for (const Algorithm& algorithm : catalog_)
+        for (const Spec& spec : {kSpecs[0], kSpecs[1]})
+          add({.algorithm = &algorithm, .shape = named.shape, .spec = spec, .mutant_stride = 1});
+    }
+  }
+
+  std::span<const Algorithm> catalog_;
+  const CampaignOptions& options_;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace
+
+std::vector<Task> tasks_of(std::span<const Algorithm> catalog, const CampaignOptions& options) {
+  return Planner(catalog, options).tasks();
+}
+
+Outcome perform(const Task& task) {
+  Outcome outcome;
+  if (task.mutant_stride > 0)
+    outcome.mutants = mutate(*task.algorithm, task.shape, task.spec, task.mutant_stride);
+  else if (task.partner != nullptr)
+    outcome.proof = prove_sequence(*task.algorithm, *task.partner, task.shape, task.spec);
+  else
+    outcome.proof = prove(*task.algorithm, task.shape, task.spec, task.effort);
+  return outcome;
+}
+
+void Outcome::add(const Outcome& other) {
+  proof.add(other.proof);
+  mutants.add(other.mutants);
+}
+
+std::uint64_t missed(const MutationTally& tally) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(tally.survivors, [](const Survivor& s) { return s.justification.empty(); }));
+}
+
+bool Campaign::passed() const {
+  return !all.proof.finding && missed(all.mutants) == 0 && all.mutants.killed * 100 >= all.mutants.total * 98;
+}
+
+Campaign summarize(std::span<const Task> tasks, std::span<const Outcome> outcomes) {
+  Campaign campaign;
+  std::unordered_set<std::uint64_t> shapes;
+  for (std::size_t n = 0; n < tasks.size(); ++n) {
+    campaign.by_algorithm[std::string(tasks[n].algorithm->name)].add(outcomes[n]);
+    campaign.all.add(outcomes[n]);
+    shapes.insert(tasks[n].shape.hash());
+  }
+  campaign.shapes = shapes.size();
+  return campaign;
+}
+
+std::string summary_line(const Campaign& campaign) {
+  const Proof& proof = campaign.all.proof;
+  const MutationTally& mutants = campaign.all.mutants;
+  if (proof.finding) return fmt::format("NOT proved: {}", proof.finding->text);
+  return fmt::format("{}: {} algorithms, {} programs on {} shapes, {} instructions, {} element results; mutants killed {} of {}{}{}",
+                     campaign.passed() ? "proved" : "NOT proved", campaign.by_algorithm.size(), proof.programs, campaign.shapes,
+                     proof.instructions, proof.elements, mutants.killed, mutants.total,
+                     mutants.equivalent > 0 ? fmt::format(", {} equivalent", mutants.equivalent) : "",
+                     missed(mutants) > 0 ? fmt::format(", {} MISSED", missed(mutants)) : "");
+}
+
+}  // namespace umbel::algos::check
