@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Every algorithm of the catalog is proved; prints what that took.
+#include <cstdio>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "algos/check/campaign.hpp"
+
+namespace umbel::algos::check {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr CampaignOptions kOptions{.thoroughness = Thoroughness::quick, .max_ranks = 8, .algorithm = {}, .mutants = false};
+#elif defined(UMBEL_TEST_FULL)
+constexpr CampaignOptions kOptions{.thoroughness = Thoroughness::full, .max_ranks = 64, .algorithm = {}, .mutants = false};
+#else
+constexpr CampaignOptions kOptions{.thoroughness = Thoroughness::standard, .max_ranks = 64, .algorithm = {}, .mutants = false};
+#endif
+
+class AlgorithmProof : public ::testing::TestWithParam<const Algorithm*> {};
+
+TEST_P(AlgorithmProof, HoldsForEveryNumberOfRanks) {
+  CampaignOptions options = kOptions;
+  options.algorithm = GetParam()->name;
+  Proof proof;
+  std::set<int> ranks;
+  for (const Task& task : tasks_of(all_reduce_catalog(), options)) {
+    const Proof one = perform(task).proof;
+    EXPECT_FALSE(one.finding) << one.finding->text;
+    proof.add(one);
+    ranks.insert(task.shape.ranks());
+  }
+  EXPECT_EQ(ranks.size(), static_cast<std::size_t>(options.max_ranks)) << "not every number of ranks was served";
+  std::printf("%s: %llu programs in %llu runs, %llu instructions, %llu element results%s\n", GetParam()->name.data(),
+              static_cast<unsigned long long>(proof.programs), static_cast<unsigned long long>(proof.runs),
+              static_cast<unsigned long long>(proof.instructions), static_cast<unsigned long long>(proof.elements),
+              proof.canonical ? ", always the canonical tree" : "");
+}
+
+std::vector<const Algorithm*> catalog() {
+  std::vector<const Algorithm*> all;
+  for (const Algorithm& algorithm : all_reduce_catalog()) all.push_back(&algorithm);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, AlgorithmProof, ::testing::ValuesIn(catalog()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace umbel::algos::check
