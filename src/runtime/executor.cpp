@@ -68,7 +68,11 @@ void Executor::load_streams(Loaded& loaded) {
   for (std::size_t n = 0; n < program.instrs.size(); ++n) {
     const Instr& instr = program.instrs[n];
     if (instr.op != OpCode::send && instr.op != OpCode::recv) continue;
-    members_.connect(instr.peer);
+    try {
+      members_.connect(instr.peer);
+    } catch (const UcxError& error) {
+      health_.fail(FailureKind::peer, error.what());
+    }
     const auto next = static_cast<std::uint32_t>(numbers.size());
     loaded.stream_of[n] = numbers.try_emplace({instr.op, instr.peer, instr.channel}, next).first->second;
   }
@@ -115,7 +119,9 @@ void Executor::run_lanes(Loaded& loaded, const kernels::ProgramView& view) {
   std::size_t live = lanes.size();
   waiter_.reset();
   while (live > 0) {
-    bool moved = loaded.net_lanes != 0 && progress();
+    // Events of the network alone are no progress of this call: heartbeats and questions are among them.
+    const bool events = progress();
+    bool moved = false;
     for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) moved |= net_[n]->poll(view);
     for (std::size_t n = 0; n < lanes.size(); ++n) {
       kernels::LaneState& lane = loaded.lanes[n];
@@ -129,23 +135,17 @@ void Executor::run_lanes(Loaded& loaded, const kernels::ProgramView& view) {
         --live;
       }
     }
-    if (moved) {
-      waiter_.reset();
-      if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
-      continue;
-    }
-    if (loaded.net_lanes == 0) progress();
-    health_.look(waiter_.idle());
+    if (moved) waiter_.reset();
+    if (!moved && !events) health_.look(waiter_.idle());
+    else if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
   }
 }
 
 void Executor::flush() {
   if (!members_.transport) return;
   waiter_.reset();
-  while (!members_.transport->flushed()) {
-    if (progress()) waiter_.reset();
-    else health_.look(waiter_.idle());
-  }
+  while (!members_.transport->flushed())
+    if (!progress()) health_.look(waiter_.idle());
 }
 
 }  // namespace umbel::runtime

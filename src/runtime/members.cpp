@@ -20,7 +20,8 @@ std::string Members::name(Rank rank) const {
 void Members::connect(Rank rank) {
   Member& member = at(rank);
   if (member.connected) return;
-  transport->connect(rank, member.address);
+  // A peer that has already said goodbye or failed is in a state that no connection changes.
+  if (transport->peer_state(rank) == net::PeerState::unknown) transport->connect(rank, member.address);
   member.connected = true;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 /// How long endpoints may take to close once all traffic is over or given up.
 constexpr std::chrono::milliseconds kCloseTime{500};
-/// See settle().
+/// See quiet_down().
 constexpr std::chrono::milliseconds kQuietTime{10};
 constexpr std::chrono::milliseconds kSettleTime{200};
 
@@ -67,7 +67,7 @@ void Transport::Impl::close_endpoints() noexcept {
 
 /// UCX 1.13 aborts the process when a worker is destroyed while its answer to a peer's connection request is still on
 /// its way out (ucp_request.c, "got REP message"). So the worker is only destroyed once it has been quiet for a moment.
-void Transport::Impl::settle() noexcept {
+void Transport::Impl::quiet_down() noexcept {
   const auto deadline = Clock::now() + kSettleTime;
   auto last_event = Clock::now();
   while (Clock::now() < deadline && Clock::now() - last_event < kQuietTime)
@@ -78,7 +78,8 @@ Transport::Impl::~Impl() {
   closing_ = true;
   say_goodbye();
   close_endpoints();
-  settle();
+  quiet_down();
+  if (left_behind || failures != 0) worker_.leave_behind();
 }
 
 }  // namespace umbel::net

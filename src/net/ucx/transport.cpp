@@ -104,6 +104,7 @@ const std::string& Transport::failure_text(int peer) const noexcept {
 }
 
 std::uint32_t Transport::failures() const noexcept { return impl_->failures; }
+void Transport::leave_behind() noexcept { impl_->left_behind = true; }
 
 void Transport::mark_failed(int peer, std::string_view why) {
   refuse_if_forked("Transport::mark_failed");

@@ -131,6 +131,7 @@ class Transport::Impl {
   TransportOptions options;
   MatchTable<Unexpected> unexpected;
   std::uint32_t failures = 0;
+  bool left_behind = false;  ///< Transport::leave_behind
   std::uint64_t strangers = 0;
   std::optional<Mismatch> last_mismatch;
   std::string last_failure;
@@ -180,7 +181,7 @@ class Transport::Impl {
   void say_goodbye() noexcept;
   bool controls_out() const noexcept;
   void close_endpoints() noexcept;
-  void settle() noexcept;
+  void quiet_down() noexcept;
   template <class Done>
   void progress_until(Done done, Clock::time_point deadline) noexcept;
 

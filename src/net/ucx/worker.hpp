@@ -25,6 +25,8 @@ class Worker {
   /// The worker's address with the device text behind it, as handed to peers.
   const std::string& address() const noexcept { return address_; }
   const std::string& device_text() const noexcept { return device_text_; }
+  /// Keeps UCX's objects to the end of the process, never progressed again, instead of destroying them.
+  void leave_behind() noexcept;
 
  private:
   struct Cleanup {
