@@ -35,9 +35,9 @@ HWY_INLINE void fold_partial(const Op& op, const FoldArgs& args, std::size_t at,
   auto acc = Lanes::load(buffer);
   for (int k = 1; k < args.source_count; ++k) {
     std::memcpy(buffer, source_at(args, k, at), bytes);
-    acc = op.step(acc, Lanes::load(buffer));
+    acc = Lanes::step(op, acc, Lanes::load(buffer));
   }
-  Lanes::store(op.finish(acc), buffer);
+  Lanes::store(Lanes::finish(op, acc), buffer);
   std::memcpy(args.dst + at, buffer, bytes);
 }
 
@@ -52,23 +52,23 @@ HWY_INLINE void fold_four(const Op& op, const FoldArgs& args, std::size_t at, st
   const int sources = kSources != 0 ? kSources : args.source_count;
   for (int k = 1; k < sources; ++k) {
     const std::uint8_t* next = source_at(args, k, at);
-    acc0 = op.step(acc0, Lanes::load(next));
-    acc1 = op.step(acc1, Lanes::load(next + width));
-    acc2 = op.step(acc2, Lanes::load(next + 2 * width));
-    acc3 = op.step(acc3, Lanes::load(next + 3 * width));
+    acc0 = Lanes::step(op, acc0, Lanes::load(next));
+    acc1 = Lanes::step(op, acc1, Lanes::load(next + width));
+    acc2 = Lanes::step(op, acc2, Lanes::load(next + 2 * width));
+    acc3 = Lanes::step(op, acc3, Lanes::load(next + 3 * width));
   }
   std::uint8_t* out = args.dst + at;
-  Lanes::store(op.finish(acc0), out);
-  Lanes::store(op.finish(acc1), out + width);
-  Lanes::store(op.finish(acc2), out + 2 * width);
-  Lanes::store(op.finish(acc3), out + 3 * width);
+  Lanes::store(Lanes::finish(op, acc0), out);
+  Lanes::store(Lanes::finish(op, acc1), out + width);
+  Lanes::store(Lanes::finish(op, acc2), out + 2 * width);
+  Lanes::store(Lanes::finish(op, acc3), out + 3 * width);
 }
 
 template <class Lanes, class Op>
 HWY_INLINE void fold_one(const Op& op, const FoldArgs& args, std::size_t at) {
   auto acc = Lanes::load(source_at(args, 0, at));
-  for (int k = 1; k < args.source_count; ++k) acc = op.step(acc, Lanes::load(source_at(args, k, at)));
-  Lanes::store(op.finish(acc), args.dst + at);
+  for (int k = 1; k < args.source_count; ++k) acc = Lanes::step(op, acc, Lanes::load(source_at(args, k, at)));
+  Lanes::store(Lanes::finish(op, acc), args.dst + at);
 }
 
 /// Bytes up to the first cache line of the destination, when aligning pays and elements do not straddle.

@@ -2,9 +2,10 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // How elements in memory become vectors to compute with, and back: for each kind of element a struct with
-//   D             the tag of the vectors to compute with (for fp16 and bf16: fp32)
-//   load, store   of a full vector at any address
-//   bytes()       what a vector takes in memory
+//   V             what an operator computes with: vectors (for fp16 and bf16: of fp32)
+//   Acc           one V, or what holds several
+//   load, store   at any address; bytes() says what an Acc takes in memory
+//   step, finish  of an operator, on an Acc
 // What is stored holds no NaN but the one of reduce.hpp.
 // Compiled once for every target (see Highway's foreach_target.h).
 #if defined(UMBEL_KERNELS_HOST_LANES_INL) == defined(HWY_TARGET_TOGGLE)
@@ -49,9 +50,24 @@ HWY_INLINE void store_bytes(D d, hn::Vec<D> v, std::uint8_t* to) {
 #endif
 }
 
+/// An accumulator of one vector.
+template <class D>
+struct SingleLanes {
+  using V = hn::Vec<D>;
+  using Acc = V;
+  template <class Op>
+  static HWY_INLINE Acc step(const Op& op, Acc acc, Acc x) {
+    return op.step(acc, x);
+  }
+  template <class Op>
+  static HWY_INLINE Acc finish(const Op& op, Acc acc) {
+    return op.finish(acc);
+  }
+};
+
 /// Elements computed with as they are.
 template <class T>
-struct PlainLanes {
+struct PlainLanes : SingleLanes<hn::ScalableTag<T>> {
   using D = hn::ScalableTag<T>;
   using V = hn::Vec<D>;
   static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()) * sizeof(T); }
@@ -59,34 +75,67 @@ struct PlainLanes {
   static HWY_INLINE void store(V v, std::uint8_t* to) { store_bytes(D(), v, to); }
 };
 
-/// What the 16-bit floats share: 16-bit words in memory, fp32 in vectors.
-struct HalfLanes {
+/// An fp32 vector for the words at even places and one for those at odd places: no lane has to move.
+struct Bf16Lanes {
   using D = hn::ScalableTag<float>;
   using V = hn::Vec<D>;
+  using Bits = hn::RebindToUnsigned<D>;
+  struct Acc {
+    V even;
+    V odd;
+  };
+
+  static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()) * sizeof(float); }
+
+  static HWY_INLINE Acc load(const std::uint8_t* from) {
+    const auto pairs = load_bytes(Bits(), from);
+    const auto upper = hn::And(pairs, hn::Set(Bits(), 0xffff0000U));
+    return {hn::BitCast(D(), hn::ShiftLeft<16>(pairs)), hn::BitCast(D(), upper)};
+  }
+
+  static HWY_INLINE void store(Acc acc, std::uint8_t* to) {
+    const auto even = hn::ShiftRight<16>(rounded(acc.even));
+    const auto odd = rounded(acc.odd);
+#if HWY_TARGET == HWY_SCALAR
+    const auto pairs = hn::Or(even, hn::And(odd, hn::Set(Bits(), 0xffff0000U)));
+#else
+    const hn::Repartition<std::uint16_t, D> words;
+    const auto pairs = hn::BitCast(Bits(), hn::OddEven(hn::BitCast(words, odd), hn::BitCast(words, even)));
+#endif
+    store_bytes(Bits(), pairs, to);
+  }
+
+  template <class Op>
+  static HWY_INLINE Acc step(const Op& op, Acc acc, Acc x) {
+    return {op.step(acc.even, x.even), op.step(acc.odd, x.odd)};
+  }
+  template <class Op>
+  static HWY_INLINE Acc finish(const Op& op, Acc acc) {
+    return {op.finish(acc.even), op.finish(acc.odd)};
+  }
+
+ private:
+  /// To nearest even, in the upper halves. The only NaN that comes has an empty lower half and stays.
+  static HWY_INLINE hn::Vec<Bits> rounded(V v) {
+    const auto bits = hn::BitCast(Bits(), v);
+    const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(Bits(), 1U));
+    return hn::Add(hn::Add(bits, hn::Set(Bits(), 0x7fffU)), last);
+  }
+};
+
+/// 16-bit words in memory, fp32 in vectors.
+struct HalfLanes : SingleLanes<hn::ScalableTag<float>> {
+  using D = hn::ScalableTag<float>;
   using Words = hn::Rebind<std::uint16_t, D>;
-  using Bits = hn::Rebind<std::uint32_t, D>;
+  using Bits = hn::RebindToUnsigned<D>;
   static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()) * sizeof(std::uint16_t); }
   static HWY_INLINE hn::Vec<Bits> load_words(const std::uint8_t* from) {
     return hn::PromoteTo(Bits(), load_bytes(Words(), from));
   }
   /// @pre every lane is below 2^16
   static HWY_INLINE void store_words(hn::Vec<Bits> v, std::uint8_t* to) {
-    const hn::Rebind<std::int32_t, D> sign;
+    const hn::RebindToSigned<D> sign;
     store_bytes(Words(), hn::DemoteTo(Words(), hn::BitCast(sign, v)), to);
-  }
-};
-
-/// The only NaN that is stored has an empty lower half: rounding leaves it alone.
-struct Bf16Lanes : HalfLanes {
-  static HWY_INLINE V load(const std::uint8_t* from) {
-    return hn::BitCast(D(), hn::ShiftLeft<16>(load_words(from)));
-  }
-
-  static HWY_INLINE void store(V v, std::uint8_t* to) {
-    const Bits d;
-    const auto bits = hn::BitCast(d, v);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1U));
-    store_words(hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fffU)))), to);
   }
 };
 
