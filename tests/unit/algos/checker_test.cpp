@@ -67,7 +67,7 @@ TEST(Checker, RightForEveryCountEvenNone) {
 TEST(Checker, FindsAReadBeforeTheCallerWrote) { expect_fault(find(kPair, exchange({.no_ready = true})), Fault::race, "caller"); }
 
 TEST(Checker, FindsAMissingClosing) {
-  expect_fault(find(kPair, exchange({.no_done = true}), true, 0, 1), Fault::race, "caller's next write");
+  expect_fault(find(kPair, exchange({.no_done = true}), true, 0, 1), Fault::race, "caller");
 }
 
 TEST(Checker, FindsTheInPlaceHazard) {
