@@ -2,8 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // umbel_plan: looks at algorithms without running them. `prove` checks them, `show` prints their programs.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "plan.hpp"
@@ -13,10 +13,15 @@ namespace {
 void add_prove(CLI::App& app, umbel::plan::ProveOptions& options) {
   CLI::App* command = app.add_subcommand("prove", "Run all programs symbolically and try mutants of them");
   command->add_flag("--quick", options.quick, "Seconds: few ranks in all shapes, some of many");
-  command->add_flag("--full", options.full, "Many minutes: every shape and setting of every number of ranks")->excludes("--quick");
+  command->add_flag("--full", options.full, "Many minutes: every shape and setting of every number of ranks")
+      ->excludes("--quick");
   command->add_option("--algorithm", options.algorithm, "Only this algorithm");
-  command->add_option("--max-ranks", options.max_ranks, "Largest number of ranks")->check(CLI::Range(1, 256))->capture_default_str();
-  command->add_option("--threads", options.threads, "Threads; 0 is one a core")->check(CLI::Range(0, 1024))->capture_default_str();
+  command->add_option("--max-ranks", options.max_ranks, "Largest number of ranks")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "Threads; 0 is one a core")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
   command->add_option("--json", options.json, "Also write the result to this file");
 }
 
@@ -24,11 +29,16 @@ void add_show(CLI::App& app, umbel::plan::ShowOptions& options) {
   CLI::App* command = app.add_subcommand("show", "Print the programs of an algorithm");
   command->add_option("--algorithm", options.algorithm, "Which")->required();
   command->add_option("--ranks", options.ranks, "Number of ranks")->required()->check(CLI::Range(1, 4096));
-  command->add_option("--nodes", options.nodes, "Placement, as in UMBEL_NODES: 2, or 0,0,1,1, or 0/0,0/1,1/0; default one node");
+  command->add_option("--nodes", options.nodes,
+                      "Placement, as in UMBEL_NODES: 2, or 0,0,1,1, or 0/0,0/1,1/0; default one node");
   command->add_option("--rank", options.rank, "Only this rank's program");
   command->add_flag("--direct", options.direct, "Local peers can read each other's buffers");
-  command->add_option("--channels", options.channels, "Channels side by side")->check(CLI::Range(1, 64))->capture_default_str();
-  command->add_option("--depth", options.depth, "Slots of a message stream")->check(CLI::Range(1, 64))->capture_default_str();
+  command->add_option("--channels", options.channels, "Channels side by side")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--depth", options.depth, "Slots of a message stream")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ struct ProveOptions {
   bool full = false;
   std::string algorithm;  ///< empty: all
   int max_ranks = 64;
-  unsigned threads = 0;   ///< 0: one a core
-  std::string json;       ///< file to write; empty: none
+  unsigned threads = 0;  ///< 0: one a core
+  std::string json;      ///< file to write; empty: none
 };
 
 /// Proves the catalog, tries mutants, and prints a line for each algorithm and one for all.

@@ -39,15 +39,19 @@ std::vector<Outcome> perform_all(std::span<const Task> tasks, unsigned threads) 
 
 nlohmann::json to_json(const Outcome& outcome) {
   nlohmann::json survivors = nlohmann::json::array();
-  for (const auto& s : outcome.mutants.survivors) survivors.push_back({{"mutant", s.text}, {"justification", s.justification}});
+  for (const auto& s : outcome.mutants.survivors)
+    survivors.push_back({{"mutant", s.text}, {"justification", s.justification}});
   nlohmann::json out{{"programs", outcome.proof.programs},
                      {"runs", outcome.proof.runs},
                      {"instructions", outcome.proof.instructions},
                      {"elements", outcome.proof.elements},
                      {"canonical", outcome.proof.canonical},
-                     {"mutants", {{"killed", outcome.mutants.killed}, {"equivalent", outcome.mutants.equivalent},
-                                  {"missed", missed(outcome.mutants)}, {"total", outcome.mutants.total},
-                                  {"survivors", survivors}}}};
+                     {"mutants",
+                      {{"killed", outcome.mutants.killed},
+                       {"equivalent", outcome.mutants.equivalent},
+                       {"missed", missed(outcome.mutants)},
+                       {"total", outcome.mutants.total},
+                       {"survivors", survivors}}}};
   out["finding"] = outcome.proof.finding ? nlohmann::json(outcome.proof.finding->text) : nlohmann::json();
   return out;
 }
@@ -67,10 +71,11 @@ void write_json(const std::string& path, const Campaign& campaign, double second
 
 void print_algorithm(std::string_view name, const Outcome& outcome) {
   const auto& [proof, mutants] = outcome;
-  fmt::print("{:<20} {:>8} programs {:>12} instructions {:>10} results  mutants {:>6}/{:<6}{}{}{}\n", name, proof.programs,
-             proof.instructions, proof.elements, mutants.killed, mutants.total,
+  fmt::print("{:<20} {:>8} programs {:>12} instructions {:>10} results  mutants {:>6}/{:<6}{}{}{}\n", name,
+             proof.programs, proof.instructions, proof.elements, mutants.killed, mutants.total,
              mutants.equivalent > 0 ? fmt::format("  {} equivalent", mutants.equivalent) : "",
-             missed(mutants) > 0 ? fmt::format("  {} MISSED", missed(mutants)) : "", proof.canonical ? "  canonical" : "");
+             missed(mutants) > 0 ? fmt::format("  {} MISSED", missed(mutants)) : "",
+             proof.canonical ? "  canonical" : "");
   if (proof.finding) fmt::print("  WRONG: {}\n", proof.finding->text);
   for (const auto& survivor : mutants.survivors)
     if (survivor.justification.empty()) fmt::print("  MISSED: {}\n", survivor.text);
@@ -83,11 +88,12 @@ int prove(const ProveOptions& options) {
   if (!options.algorithm.empty() && algos::find_all_reduce(options.algorithm) == nullptr)
     throw InvalidArgument(fmt::format("there is no algorithm '{}'", options.algorithm));
   const auto begin = std::chrono::steady_clock::now();
-  const std::vector<Task> tasks = algos::check::tasks_of(
-      algos::all_reduce_catalog(),
-      {.thoroughness = options.quick ? Thoroughness::quick : options.full ? Thoroughness::full : Thoroughness::standard,
-       .max_ranks = options.max_ranks,
-       .algorithm = options.algorithm});
+  const std::vector<Task> tasks =
+      algos::check::tasks_of(algos::all_reduce_catalog(), {.thoroughness = options.quick  ? Thoroughness::quick
+                                                                           : options.full ? Thoroughness::full
+                                                                                          : Thoroughness::standard,
+                                                           .max_ranks = options.max_ranks,
+                                                           .algorithm = options.algorithm});
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   const std::vector<Outcome> outcomes = perform_all(tasks, threads);
   const Campaign campaign = summarize(tasks, outcomes);

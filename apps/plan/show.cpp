@@ -25,8 +25,8 @@ int show(const ShowOptions& options) {
     fmt::print("{} does not serve this: {}\n", algorithm->name, reason);
     return kGood;
   }
-  fmt::print("{}: {}\nsteps {}, bytes sent by the busiest rank {}\n", algorithm->name, algorithm->summary, algorithm->steps,
-             algorithm->sent);
+  fmt::print("{}: {}\nsteps {}, bytes sent by the busiest rank {}\n", algorithm->name, algorithm->summary,
+             algorithm->steps, algorithm->sent);
   for (Rank rank = 0; rank < options.ranks; ++rank)
     if (options.rank < 0 || options.rank == rank) fmt::print("{}", to_text(algorithm->build(rank, shape, spec)));
   return kGood;

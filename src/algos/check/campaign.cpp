@@ -59,7 +59,10 @@ class Planner {
       for (std::size_t k = 0; k < (all_shapes ? shapes.size() : std::min(some, shapes.size())); ++k) {
         const Shape& shape = shapes[all_shapes ? k : (turn * some + k) % shapes.size()].shape;
         for (std::size_t s = 0; s < (all_specs ? std::size(kSpecs) : 1); ++s)
-          add({.algorithm = &catalog_[a], .shape = shape, .spec = kSpecs[all_specs ? s : (turn + k) % std::size(kSpecs)], .effort = effort});
+          add({.algorithm = &catalog_[a],
+               .shape = shape,
+               .spec = kSpecs[all_specs ? s : (turn + k) % std::size(kSpecs)],
+               .effort = effort});
       }
     }
   }
@@ -119,7 +122,8 @@ void Outcome::add(const Outcome& other) {
 }
 
 std::uint64_t missed(const MutationTally& tally) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(tally.survivors, [](const Survivor& s) { return s.justification.empty(); }));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(tally.survivors, [](const Survivor& s) { return s.justification.empty(); }));
 }
 
 bool Campaign::passed() const {
@@ -145,11 +149,12 @@ std::string summary_line(const Campaign& campaign) {
   const Proof& proof = campaign.all.proof;
   const MutationTally& mutants = campaign.all.mutants;
   if (proof.finding) return fmt::format("NOT proved: {}", proof.finding->text);
-  return fmt::format("{}: {} algorithms, {} programs on {} shapes, {} instructions, {} element results; mutants killed {} of {}{}{}",
-                     campaign.passed() ? "proved" : "NOT proved", campaign.by_algorithm.size(), proof.programs, campaign.shapes,
-                     proof.instructions, proof.elements, mutants.killed, mutants.total,
-                     mutants.equivalent > 0 ? fmt::format(", {} equivalent", mutants.equivalent) : "",
-                     missed(mutants) > 0 ? fmt::format(", {} MISSED", missed(mutants)) : "");
+  return fmt::format(
+      "{}: {} algorithms, {} programs on {} shapes, {} instructions, {} element results; mutants killed {} of {}{}{}",
+      campaign.passed() ? "proved" : "NOT proved", campaign.by_algorithm.size(), proof.programs, campaign.shapes,
+      proof.instructions, proof.elements, mutants.killed, mutants.total,
+      mutants.equivalent > 0 ? fmt::format(", {} equivalent", mutants.equivalent) : "",
+      missed(mutants) > 0 ? fmt::format(", {} MISSED", missed(mutants)) : "");
 }
 
 }  // namespace umbel::algos::check

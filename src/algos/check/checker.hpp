@@ -3,18 +3,21 @@
 //
 // The symbolic checker: runs the programs of all ranks side by side on symbols instead of numbers.
 //
-//   values   each element of each buffer holds an expression over "rank r's input element e", so that a wrong operand, a
+//   values   each element of each buffer holds an expression over "rank r's input element e", so that a wrong operand,
+//   a
 //            contribution that is missing or counted twice, a wrong order or a wrong rounding point shows in the result
 //   clocks   every lane, and every lane's transfers, carry a vector clock; two accesses to an element, one of them a
 //            write, must be ordered by lane order, semaphores, messages or completions, whatever the timing
-//   progress a send completes only when its receive is posted, so a program that needs a buffer in the network stalls here
+//   progress a send completes only when its receive is posted, so a program that needs a buffer in the network stalls
+//   here
 //
-// A program is a deterministic network (a semaphore has one signalling and one waiting side, messages match in order), so
-// one schedule stands for all: what is found, or not found, here holds for every timing.
+// A program is a deterministic network (a semaphore has one signalling and one waiting side, messages match in order),
+// so one schedule stands for all: what is found, or not found, here holds for every timing.
 //
-// Before and after each operation the caller writes all user buffers, inputs too; a program that lets a rank return while
-// a peer or a transfer still reads its buffers is found. Operations follow one another under the bank rule: operation n
-// uses bank n mod 2 (window and semaphores) and starts on a rank when all its local peers have finished operation n − 2.
+// Before and after each operation the caller writes all user buffers, inputs too; a program that lets a rank return
+// while a peer or a transfer still reads its buffers is found. Operations follow one another under the bank rule:
+// operation n uses bank n mod 2 (window and semaphores) and starts on a rank when all its local peers have finished
+// operation n − 2.
 #pragma once
 
 #include <cstdint>
@@ -55,31 +58,31 @@ struct Finding {
 struct Operation {
   std::span<const Program> programs;  ///< one per rank
   std::uint64_t count = 0;
-  std::uint64_t piece = 0;            ///< elements per piece; 0: the whole call
-  std::uint64_t chunk = 0;            ///< elements per chunk; 0: the whole run
+  std::uint64_t piece = 0;  ///< elements per piece; 0: the whole call
+  std::uint64_t chunk = 0;  ///< elements per chunk; 0: the whole run
   std::uint32_t granule = 1;
-  std::uint64_t in_place = 0;         ///< bit r mod 64: rank r calls in-place
+  std::uint64_t in_place = 0;  ///< bit r mod 64: rank r calls in-place
 };
 
 /// How the ranks are placed, and what the checker may assume and must demand.
 struct Setting {
   const Shape& shape;
-  bool direct = false;        ///< local peers may read each other's user buffers
-  bool lower_first = true;    ///< demand operands in the order of the lowest rank they contain
-  bool explain = true;        ///< write the text of a finding (costly: mutants do without)
-  Rank ahead = -1;            ///< a rank that runs whenever it can, so that values show what happens when it is early
-  Rank behind = -1;           ///< a rank that runs only when no other can
+  bool direct = false;      ///< local peers may read each other's user buffers
+  bool lower_first = true;  ///< demand operands in the order of the lowest rank they contain
+  bool explain = true;      ///< write the text of a finding (costly: mutants do without)
+  Rank ahead = -1;          ///< a rank that runs whenever it can, so that values show what happens when it is early
+  Rank behind = -1;         ///< a rank that runs only when no other can
 };
 
 /// What a run without a finding showed.
 struct Report {
   std::optional<Finding> finding;
-  int steps = 0;                    ///< longest chain of transfers between ranks that an output depends on
-  std::uint64_t sent = 0;           ///< elements that leave the busiest rank, over all operations
-  bool canonical = false;           ///< every output is the balanced binary tree over rank numbers
-  std::uint64_t instructions = 0;   ///< executed
-  std::uint64_t elements = 0;       ///< output elements whose expression was compared
-  std::uint64_t behaviour = 0;      ///< hash of every access, message, signal and wait: equal for programs that do the same
+  int steps = 0;                   ///< longest chain of transfers between ranks that an output depends on
+  std::uint64_t sent = 0;          ///< elements that leave the busiest rank, over all operations
+  bool canonical = false;          ///< every output is the balanced binary tree over rank numbers
+  std::uint64_t instructions = 0;  ///< executed
+  std::uint64_t elements = 0;      ///< output elements whose expression was compared
+  std::uint64_t behaviour = 0;  ///< hash of every access, message, signal and wait: equal for programs that do the same
 };
 
 /// Runs the operations one after another on every rank, each rank as fast as it may. Stops at the first finding.

@@ -43,7 +43,8 @@ Expressions::Result Expressions::reduce(std::span<const Expr> operands, bool fin
   return insert(operands, final, lower_first, hash);
 }
 
-Expressions::Result Expressions::insert(std::span<const Expr> operands, bool final, bool lower_first, std::uint64_t hash) {
+Expressions::Result Expressions::insert(std::span<const Expr> operands, bool final, bool lower_first,
+                                        std::uint64_t hash) {
   const auto fresh = static_cast<Expr>(nodes_.size());
   Node node{.first = static_cast<std::uint32_t>(operands_.size()),
             .count = static_cast<std::uint32_t>(operands.size()),

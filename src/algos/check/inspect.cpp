@@ -30,7 +30,8 @@ class Inspector {
 
   void inspect() {
     if (programs_.size() != static_cast<std::size_t>(setting_.shape.ranks()))
-      fail(Fault::malformed, [&] { return fmt::format("{} programs for {} ranks", programs_.size(), setting_.shape.ranks()); });
+      fail(Fault::malformed,
+           [&] { return fmt::format("{} programs for {} ranks", programs_.size(), setting_.shape.ranks()); });
     for (const Program& p : programs_) {
       rank_ = p.rank;
       agreement(p);
@@ -73,28 +74,40 @@ class Inspector {
     const auto position = static_cast<std::size_t>(&p - programs_.data());
     if (!agree || p.ranks != setting_.shape.ranks() || static_cast<std::size_t>(p.rank) != position)
       fail(Fault::malformed, [&] {
-        return fmt::format("rank {}: rank, ranks, blocks, chunk_blocks, loops or regions differ from rank 0's", position);
+        return fmt::format("rank {}: rank, ranks, blocks, chunk_blocks, loops or regions differ from rank 0's",
+                           position);
       });
   }
 
   void tables(const Program& p) const {
     const auto ranks = setting_.shape.ranks();
     const auto local = [&](Rank r) { return r >= 0 && r < ranks && setting_.shape.same_node(r, p.rank); };
-    const auto bad = [&](const char* what) { fail(Fault::malformed, [&] { return fmt::format("rank {}: {}", p.rank, what); }); };
+    const auto bad = [&](const char* what) {
+      fail(Fault::malformed, [&] { return fmt::format("rank {}: {}", p.rank, what); });
+    };
     if (p.blocks < 1 || p.chunk_blocks < 1 || p.chunk_blocks > p.blocks) bad("blocks or chunk_blocks out of range");
     if (p.regions.size() > static_cast<std::size_t>(kMaxRegions)) bad("too many regions");
     for (const Region& region : p.regions)
-      if (region.slots < 0 || region.blocks < 1 || region.blocks > p.blocks) bad("a region's slots or blocks out of range");
+      if (region.slots < 0 || region.blocks < 1 || region.blocks > p.blocks)
+        bad("a region's slots or blocks out of range");
     for (const Semaphore& s : p.semaphores) {
       if (s.initial < 0) bad("a semaphore with negative credit");
-      if (!local(s.signaller)) fail(Fault::ownership, [&] { return fmt::format("rank {}: a semaphore that rank {} signals from outside the node", p.rank, s.signaller); });
+      if (!local(s.signaller))
+        fail(Fault::ownership, [&] {
+          return fmt::format("rank {}: a semaphore that rank {} signals from outside the node", p.rank, s.signaller);
+        });
     }
     for (const SignalTarget& t : p.signals) {
-      if (!local(t.peer)) fail(Fault::ownership, [&] { return fmt::format("rank {}: signals rank {} outside its node", p.rank, t.peer); });
+      if (!local(t.peer))
+        fail(Fault::ownership,
+             [&] { return fmt::format("rank {}: signals rank {} outside its node", p.rank, t.peer); });
       const auto& theirs = programs_[static_cast<std::size_t>(t.peer)].semaphores;
       if (t.sem < 0 || static_cast<std::size_t>(t.sem) >= theirs.size()) bad("signals a semaphore that is not there");
       if (theirs[static_cast<std::size_t>(t.sem)].signaller != p.rank)
-        fail(Fault::ownership, [&] { return fmt::format("rank {}: signals s{} of rank {}, which is rank {}'s to signal", p.rank, t.sem, t.peer, theirs[static_cast<std::size_t>(t.sem)].signaller); });
+        fail(Fault::ownership, [&] {
+          return fmt::format("rank {}: signals s{} of rank {}, which is rank {}'s to signal", p.rank, t.sem, t.peer,
+                             theirs[static_cast<std::size_t>(t.sem)].signaller);
+        });
     }
   }
 
@@ -124,8 +137,10 @@ class Inspector {
   void begin_loop(const Program& p, const Lane& lane, const Instr& in) const {
     const bool ends = in.jump > pc_ && in.jump < lane.end && p.instrs[in.jump].op == OpCode::loop_end;
     demand(ends, Fault::malformed, "a loop without its end");
-    demand(in.trip != Trip::pieces || p.uses_pieces, Fault::malformed, "a loop over pieces in a program without pieces");
-    demand(in.trip != Trip::chunks || p.uses_chunks, Fault::malformed, "a loop over chunks in a program without chunks");
+    demand(in.trip != Trip::pieces || p.uses_pieces, Fault::malformed,
+           "a loop over pieces in a program without pieces");
+    demand(in.trip != Trip::chunks || p.uses_chunks, Fault::malformed,
+           "a loop over chunks in a program without chunks");
   }
 
   void instruction(const Program& p, const Lane& lane, const Instr& in) {
@@ -136,14 +151,15 @@ class Inspector {
     if (in.op == OpCode::wait) {
       demand(in.sem >= 0 && static_cast<std::size_t>(in.sem) < p.semaphores.size() && in.times >= 1, Fault::malformed,
              "waits for a semaphore that is not there, or for nothing");
-      take_side(sides_[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(in.sem)].waits, {rank_, lane_, false}, "waiting");
+      take_side(sides_[static_cast<std::size_t>(rank_)][static_cast<std::size_t>(in.sem)].waits, {rank_, lane_, false},
+                "waiting");
     }
     if (in.op == OpCode::signal || (transfers && in.signal >= 0)) {
       demand(in.signal >= 0 && static_cast<std::size_t>(in.signal) < p.signals.size(), Fault::malformed,
              "a signal that is not in the table");
       const SignalTarget& t = p.signals[static_cast<std::size_t>(in.signal)];
-      take_side(sides_[static_cast<std::size_t>(t.peer)][static_cast<std::size_t>(t.sem)].signals, {rank_, lane_, transfers},
-                "signalling");
+      take_side(sides_[static_cast<std::size_t>(t.peer)][static_cast<std::size_t>(t.sem)].signals,
+                {rank_, lane_, transfers}, "signalling");
     }
     if (transfers) {
       demand(in.peer >= 0 && in.peer < setting_.shape.ranks(), Fault::malformed, "a peer that is not there");
@@ -151,8 +167,8 @@ class Inspector {
       demand(!setting_.shape.same_node(in.peer, rank_), Fault::ownership, "a message within a node");
     }
     if (moves || in.op == OpCode::send) {
-      demand(in.src_count >= 1 && in.src_count <= kMaxSources && in.src + in.src_count <= p.slices.size(), Fault::malformed,
-             "sources that are not in the table");
+      demand(in.src_count >= 1 && in.src_count <= kMaxSources && in.src + in.src_count <= p.slices.size(),
+             Fault::malformed, "sources that are not in the table");
       demand(in.op == OpCode::reduce || in.src_count == 1, Fault::malformed, "more than one source");
       for (std::uint32_t k = 0; k < in.src_count; ++k) source(p, p.slices[in.src + k], transfers);
     }
@@ -182,11 +198,13 @@ class Inspector {
 
   void slice(const Program& p, const Slice& s) const {
     demand(s.rank >= 0 && s.rank < setting_.shape.ranks(), Fault::malformed, "a slice of a rank that is not there");
-    demand(s.rank == rank_ || setting_.shape.same_node(s.rank, rank_), Fault::ownership, "reaches memory of another node");
+    demand(s.rank == rank_ || setting_.shape.same_node(s.rank, rank_), Fault::ownership,
+           "reaches memory of another node");
     demand(s.blocks >= 1, Fault::malformed, "a slice of no blocks");
     for (const Index* index : {&s.piece, &s.block, &s.chunk}) this->index(*index);
     if (s.buffer != Buffer::window) return;
-    demand(s.region >= 0 && static_cast<std::size_t>(s.region) < p.regions.size(), Fault::bounds, "a region that is not there");
+    demand(s.region >= 0 && static_cast<std::size_t>(s.region) < p.regions.size(), Fault::bounds,
+           "a region that is not there");
     index(s.slot.index);
     const Region& region = p.regions[static_cast<std::size_t>(s.region)];
     demand(s.slot.base >= 0 && s.slot.depth >= 1 && s.slot.base + s.slot.depth <= region.slots, Fault::bounds,

@@ -62,7 +62,8 @@ void Machine::lay_out() {
       bool net = false;
       for (const Operation& op : operations_) {
         const auto& lanes = op.programs[static_cast<std::size_t>(rank)].lanes;
-        net |= static_cast<std::size_t>(lane) < lanes.size() && lanes[static_cast<std::size_t>(lane)].kind == LaneKind::net;
+        net |= static_cast<std::size_t>(lane) < lanes.size() &&
+               lanes[static_cast<std::size_t>(lane)].kind == LaneKind::net;
       }
       lane_components_.push_back(component);
       component += net ? 2 : 1;

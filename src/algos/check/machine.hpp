@@ -161,8 +161,8 @@ class Machine {
   bool explain_;
   int size_;
   std::vector<Binding> bindings_;
-  std::vector<std::size_t> areas_;       // first element of each area, by rank
-  std::vector<std::uint32_t> callers_;   // component of each rank's caller
+  std::vector<std::size_t> areas_;              // first element of each area, by rank
+  std::vector<std::uint32_t> callers_;          // component of each rank's caller
   std::vector<std::uint32_t> lane_components_;  // first component of each (rank, lane): the lane, then its transfers
   int max_lanes_ = 0;
   std::uint64_t max_count_ = 0;
@@ -172,16 +172,16 @@ class Machine {
   std::optional<Memory> memory_;
   Expressions expressions_;
   std::deque<LaneRun> lanes_;
-  std::vector<RankRun> ranks_;  // by operation, then rank
+  std::vector<RankRun> ranks_;                                      // by operation, then rank
   std::vector<std::unordered_map<std::uint64_t, Stream>> streams_;  // by operation
-  std::vector<std::vector<Expr>> expected_;  // by operation: the first finisher's result
+  std::vector<std::vector<Expr>> expected_;                         // by operation: the first finisher's result
   enum Urgency { kBehind, kNormal, kAhead, kUrgencies };
   std::vector<int> runnable_[kUrgencies];
   std::vector<std::uint64_t> sent_;
-  std::vector<Cells> sources_;       // scratch of reduce()
+  std::vector<Cells> sources_;           // scratch of reduce()
   std::vector<std::uint32_t> crossing_;  // scratch of reduce(): sources in another rank's memory
-  std::vector<Expr> operands_;       // scratch of combine()
-  std::vector<Expr> last_operands_;  // what combine() saw last, and what came out
+  std::vector<Expr> operands_;           // scratch of combine()
+  std::vector<Expr> last_operands_;      // what combine() saw last, and what came out
   bool last_final_ = false;
   Expr last_result_ = 0;
   std::vector<Logged> log_;

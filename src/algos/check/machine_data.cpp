@@ -14,7 +14,8 @@ Machine::Cells Machine::resolve(const LaneRun& lane, const Slice& slice, const c
   // Pieces and chunks past the end are empty by definition; a block past the end is a mistake.
   if (block < 0 || block + slice.blocks > static_cast<std::int64_t>(b.blocks)) {
     fail(Fault::bounds, [&] {
-      return fmt::format("{}: blocks {} to {} of {} ({})", where(lane), block, block + slice.blocks - 1, b.blocks, role);
+      return fmt::format("{}: blocks {} to {} of {} ({})", where(lane), block, block + slice.blocks - 1, b.blocks,
+                         role);
     });
   }
   if (slice.piece.at(lane.loops) < 0 || slice.chunk.at(lane.loops) < 0)
@@ -30,7 +31,8 @@ Machine::Cells Machine::resolve_window(const LaneRun& lane, const Slice& slice, 
   if (slice.slot.sem >= 0) {
     consumed = at(lane.operation, lane.rank).semaphores[static_cast<std::size_t>(slice.slot.sem)].consumed;
     if (consumed == 0)
-      fail(Fault::bounds, [&] { return fmt::format("{}: a slot by s{} before the first wait", where(lane), slice.slot.sem); });
+      fail(Fault::bounds,
+           [&] { return fmt::format("{}: a slot by s{} before the first wait", where(lane), slice.slot.sem); });
   } else if (slice.slot.index.at(lane.loops) < 0) {
     fail(Fault::bounds, [&] { return where(lane) + ": a slot below 0"; });
   }
@@ -40,9 +42,8 @@ Machine::Cells Machine::resolve_window(const LaneRun& lane, const Slice& slice, 
   // An image holds a piece, another slot at most one chunk of its own number of blocks.
   const std::uint64_t room = b.slot_bytes[region] / b.elem_bytes;
   if (into + extent.count > room) {
-    fail(Fault::bounds, [&] {
-      return fmt::format("{}: {} elements in a slot of {}", where(lane), into + extent.count, room);
-    });
+    fail(Fault::bounds,
+         [&] { return fmt::format("{}: {} elements in a slot of {}", where(lane), into + extent.count, room); });
   }
   return {area(slice.rank, area_of(lane.operation, slice.rank, Buffer::window)) + offset, extent.count};
 }
@@ -83,9 +84,8 @@ void Machine::copy(const LaneRun& lane, const Instr& in) {
 /// Source and destination are equally long, and the same memory or apart.
 void Machine::check_operand(const LaneRun& lane, const Cells& source, const Cells& target) const {
   if (source.count != target.count) {
-    fail(Fault::bounds, [&] {
-      return fmt::format("{}: {} elements into {}", where(lane), source.count, target.count);
-    });
+    fail(Fault::bounds,
+         [&] { return fmt::format("{}: {} elements into {}", where(lane), source.count, target.count); });
   }
   const bool apart = source.first + source.count <= target.first || target.first + target.count <= source.first;
   if (!apart && source.first != target.first)
@@ -127,7 +127,8 @@ Value Machine::combine(const LaneRun& lane, const Instr& in, std::size_t e) {
     operands_.push_back(value.expr);
     out.steps = std::max(out.steps, value.steps);
   }
-  for (const std::uint32_t k : crossing_) out.steps = std::max(out.steps, memory_->value(sources_[k].first + e).steps + 1);
+  for (const std::uint32_t k : crossing_)
+    out.steps = std::max(out.steps, memory_->value(sources_[k].first + e).steps + 1);
   if (last_result_ == 0 || last_final_ != in.final || operands_ != last_operands_) {
     const Expressions::Result result = expressions_.reduce(operands_, in.final, setting_.lower_first);
     if (result.trouble != Expressions::Trouble::none) fail_combine(lane, result);

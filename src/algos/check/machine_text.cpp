@@ -17,7 +17,8 @@ std::string Machine::where(const LaneRun& lane, std::uint32_t pc) const {
 std::string Machine::where(int n, Rank rank, int lane, std::uint32_t pc) const {
   const Program& p = program(n, rank);
   const std::uint32_t end = p.lanes[static_cast<std::size_t>(lane)].end;
-  const std::string instruction = pc < end ? fmt::format("instruction {} \"{}\"", pc, to_text(p, p.instrs[pc])) : "its end";
+  const std::string instruction =
+      pc < end ? fmt::format("instruction {} \"{}\"", pc, to_text(p, p.instrs[pc])) : "its end";
   return fmt::format("operation {}, rank {}, lane {}, {}", n, rank, lane, instruction);
 }
 
@@ -39,11 +40,12 @@ void Machine::fail_race(const Conflict& conflict, std::size_t cell, const std::s
       if (entry.writes != conflict.earlier_writes || cell < entry.cells.first ||
           cell >= entry.cells.first + entry.cells.count)
         continue;
-      earlier = entry.lane < 0 ? fmt::format("the write by rank {}'s caller before operation {}", entry.rank, entry.operation)
-                               : where(entry.operation, entry.rank, entry.lane, entry.pc);
+      earlier = entry.lane < 0
+                    ? fmt::format("the write by rank {}'s caller before operation {}", entry.rank, entry.operation)
+                    : where(entry.operation, entry.rank, entry.lane, entry.pc);
     }
-    return fmt::format("{}: nothing orders this with {} ({} {})", now, earlier, conflict.earlier_writes ? "writes" : "reads",
-                       place(cell));
+    return fmt::format("{}: nothing orders this with {} ({} {})", now, earlier,
+                       conflict.earlier_writes ? "writes" : "reads", place(cell));
   });
 }
 

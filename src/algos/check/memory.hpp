@@ -13,9 +13,9 @@ namespace umbel::algos::check {
 
 /// What one element of memory holds.
 struct Value {
-  Expr expr = 0;             ///< 0: nothing that a program may read
+  Expr expr = 0;              ///< 0: nothing that a program may read
   std::uint32_t element = 0;  ///< which element of which operation
-  std::uint32_t steps = 0;   ///< transfers between ranks on the longest path to here
+  std::uint32_t steps = 0;    ///< transfers between ranks on the longest path to here
 };
 
 /// An earlier access that the present one is not ordered with.
@@ -24,8 +24,8 @@ struct Conflict {
   bool earlier_writes = false;
 };
 
-/// All elements of all ranks' buffers, with who wrote and who has read each since (as FastTrack keeps it: the last write
-/// and the reads that nothing orders).
+/// All elements of all ranks' buffers, with who wrote and who has read each since (as FastTrack keeps it: the last
+/// write and the reads that nothing orders).
 class Memory {
  public:
   explicit Memory(std::size_t elements) : cells_(elements) {}

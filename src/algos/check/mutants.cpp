@@ -44,7 +44,8 @@ class Factory {
   void give(Mutation mutation, std::string text, Change&& change) {
     Mutant mutant{.mutation = mutation, .program = right_, .lane = lane_, .pc = pc_, .text = std::move(text)};
     change(mutant.program, mutant.program.instrs[pc_]);
-    mutant.timing = !std::ranges::equal(mutant.program.semaphores, right_.semaphores, {}, &Semaphore::initial, &Semaphore::initial);
+    mutant.timing =
+        !std::ranges::equal(mutant.program.semaphores, right_.semaphores, {}, &Semaphore::initial, &Semaphore::initial);
     use_(mutant);
   }
 
@@ -112,18 +113,25 @@ class Factory {
 
   void semaphores(const Instr& in) {
     if (in.op == OpCode::wait) {
-      if (in.times > 1) give(Mutation::closing, "waits for one less", [](Program&, Instr& changed) { --changed.times; });
+      if (in.times > 1)
+        give(Mutation::closing, "waits for one less", [](Program&, Instr& changed) { --changed.times; });
       const auto count = static_cast<std::int32_t>(right_.semaphores.size());
-      if (count > 1) give(Mutation::peer, "waits on the next semaphore", [&](Program&, Instr& changed) { changed.sem = (in.sem + 1) % count; });
+      if (count > 1)
+        give(Mutation::peer, "waits on the next semaphore",
+             [&](Program&, Instr& changed) { changed.sem = (in.sem + 1) % count; });
       const auto sem = static_cast<std::size_t>(in.sem);
       if (credited_[sem]) return;  // every wait on it would make the same mutants
       credited_[sem] = true;
-      give(Mutation::slot, fmt::format("s{} has one credit more", sem), [&](Program& p, Instr&) { ++p.semaphores[sem].initial; });
-      give(Mutation::closing, fmt::format("s{} never blocks", sem), [&](Program& p, Instr&) { p.semaphores[sem].initial += kUnlimited; });
+      give(Mutation::slot, fmt::format("s{} has one credit more", sem),
+           [&](Program& p, Instr&) { ++p.semaphores[sem].initial; });
+      give(Mutation::closing, fmt::format("s{} never blocks", sem),
+           [&](Program& p, Instr&) { p.semaphores[sem].initial += kUnlimited; });
       return;
     }
     const auto count = static_cast<std::int32_t>(right_.signals.size());
-    if (count > 1) give(Mutation::peer, "signals the next semaphore", [&](Program&, Instr& changed) { changed.signal = (in.signal + 1) % count; });
+    if (count > 1)
+      give(Mutation::peer, "signals the next semaphore",
+           [&](Program&, Instr& changed) { changed.signal = (in.signal + 1) % count; });
   }
 
   void transfer(const Instr& in) {
@@ -133,13 +141,16 @@ class Factory {
       give(Mutation::peer, fmt::format("with rank {}", other), [&](Program&, Instr& changed) { changed.peer = other; });
       break;
     }
-    if (in.signal >= 0) give(Mutation::drop, "completion not signalled", [](Program&, Instr& changed) { changed.signal = -1; });
+    if (in.signal >= 0)
+      give(Mutation::drop, "completion not signalled", [](Program&, Instr& changed) { changed.signal = -1; });
   }
 
   void fold(const Instr& in) {
-    give(Mutation::final, in.final ? "not final" : "final", [](Program&, Instr& changed) { changed.final = !changed.final; });
+    give(Mutation::final, in.final ? "not final" : "final",
+         [](Program&, Instr& changed) { changed.final = !changed.final; });
     for (std::uint32_t k = 0; k + 1 < in.src_count; ++k) {
-      give_slice(Mutation::source_order, fmt::format("sources {} and {} swapped", k, k + 1), false, k, [](Slice& s) { std::swap(s, *(&s + 1)); });
+      give_slice(Mutation::source_order, fmt::format("sources {} and {} swapped", k, k + 1), false, k,
+                 [](Slice& s) { std::swap(s, *(&s + 1)); });
     }
     if (in.src_count > 1) {
       give(Mutation::drop, "without its last source", [](Program&, Instr& changed) { --changed.src_count; });
@@ -154,11 +165,13 @@ class Factory {
       const auto at = std::ranges::find(local, s.rank) - local.begin();
       auto next = static_cast<std::size_t>(at + 1) % local.size();
       if (local[next] == right_.rank) next = (next + 1) % local.size();
-      give_slice(Mutation::peer, fmt::format("{} at rank {}", name, local[next]), destination, k, [&](Slice& changed) { changed.rank = local[next]; });
+      give_slice(Mutation::peer, fmt::format("{} at rank {}", name, local[next]), destination, k,
+                 [&](Slice& changed) { changed.rank = local[next]; });
     }
     if (s.buffer != Buffer::window) return;
     if (s.slot.depth > 1)
-      give_slice(Mutation::slot, name + " always in the first slot", destination, k, [](Slice& changed) { changed.slot.depth = 1; });
+      give_slice(Mutation::slot, name + " always in the first slot", destination, k,
+                 [](Slice& changed) { changed.slot.depth = 1; });
     const Region& region = right_.regions[static_cast<std::size_t>(s.region)];
     const bool after = s.slot.base + s.slot.depth < region.slots;
     if (after || s.slot.base > 0) {
@@ -166,8 +179,10 @@ class Factory {
                  [&](Slice& changed) { changed.slot.base += after ? 1 : -1; });
     } else if (s.slot.depth > 1) {  // all slots are its own: another turn
       give_slice(Mutation::slot, name + " in the slot of the next turn", destination, k, [&](Slice& changed) {
-        if (changed.slot.sem < 0) ++changed.slot.index.base;
-        else changed.slot.base = 1, changed.slot.depth = std::max(1, changed.slot.depth - 1);
+        if (changed.slot.sem < 0)
+          ++changed.slot.index.base;
+        else
+          changed.slot.base = 1, changed.slot.depth = std::max(1, changed.slot.depth - 1);
       });
     }
   }
@@ -181,14 +196,18 @@ class Factory {
       });
     }
     if (right_.uses_chunks)
-      give_slice(Mutation::shift, name + " moved by one chunk", destination, k, [](Slice& changed) { ++changed.chunk.base; });
+      give_slice(Mutation::shift, name + " moved by one chunk", destination, k,
+                 [](Slice& changed) { ++changed.chunk.base; });
     if (right_.uses_pieces)
-      give_slice(Mutation::shift, name + " moved by one piece", destination, k, [](Slice& changed) { ++changed.piece.base; });
+      give_slice(Mutation::shift, name + " moved by one piece", destination, k,
+                 [](Slice& changed) { ++changed.piece.base; });
     if (s.blocks > 1)
-      give_slice(Mutation::shift, name + " one block shorter", destination, k, [](Slice& changed) { --changed.blocks; });
+      give_slice(Mutation::shift, name + " one block shorter", destination, k,
+                 [](Slice& changed) { --changed.blocks; });
   }
 
-  /// The lane ends without what it does last to let others go on or to hear that they have: its trailing waits and signals.
+  /// The lane ends without what it does last to let others go on or to hear that they have: its trailing waits and
+  /// signals.
   void closing(const Lane& lane) {
     std::uint32_t from = lane.end;
     const auto synchronizes = [&](std::uint32_t at) {
@@ -197,7 +216,8 @@ class Factory {
     while (from > lane.begin && synchronizes(from - 1)) --from;
     if (lane.end - from < 2) return;  // one is a drop
     pc_ = from;
-    give(Mutation::closing, "all waits and signals from here to the lane's end dropped", [&](Program& p, Instr&) { erase(p, from, lane.end); });
+    give(Mutation::closing, "all waits and signals from here to the lane's end dropped",
+         [&](Program& p, Instr&) { erase(p, from, lane.end); });
   }
 
   const Program& right_;

@@ -12,10 +12,10 @@ namespace umbel::algos::check {
 struct Mutant {
   Mutation mutation = Mutation::drop;
   Program program;
-  int lane = 0;          ///< where, in the right program
+  int lane = 0;  ///< where, in the right program
   std::uint32_t pc = 0;
-  bool timing = false;   ///< does the same things, perhaps too early: has more credits
-  std::string text;      ///< what was done, e.g. "source 1 moved by one block"
+  bool timing = false;  ///< does the same things, perhaps too early: has more credits
+  std::string text;     ///< what was done, e.g. "source 1 moved by one block"
 };
 
 /// Makes every mutant of `right`, one after another.

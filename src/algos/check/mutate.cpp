@@ -49,10 +49,11 @@ class Trial {
       ++tally.killed;
       return;
     }
-    Survivor survivor{.text = fmt::format("{} on {} ranks ({}), {}: rank {}, lane {}, instruction {} \"{}\": {}", name_,
-                                          shape_.ranks(), text_of(shape_), spec_.direct ? "direct" : "staged", right.rank,
-                                          mutant.lane, mutant.pc, to_text(right, right.instrs[mutant.pc]), mutant.text),
-                      .justification = {}};
+    Survivor survivor{
+        .text = fmt::format("{} on {} ranks ({}), {}: rank {}, lane {}, instruction {} \"{}\": {}", name_,
+                            shape_.ranks(), text_of(shape_), spec_.direct ? "direct" : "staged", right.rank,
+                            mutant.lane, mutant.pc, to_text(right, right.instrs[mutant.pc]), mutant.text),
+        .justification = {}};
     if (mutant.timing && right_at_any_pace(right.rank))
       survivor.justification = "not needed: with this rank as far ahead or behind as it can get all values are right";
     if (!mutant.timing && behaves_alike(right))
@@ -69,8 +70,8 @@ class Trial {
     return prove_programs(setting_, programs_, spec_.depth, Effort::full, &traffic_).finding.has_value();
   }
 
-  /// Whether values come out right with the rank, or those it deals with, as early and as late as they can be. No clock is
-  /// asked: it is the values that would show a slot overwritten too early.
+  /// Whether values come out right with the rank, or those it deals with, as early and as late as they can be. No clock
+  /// is asked: it is the values that would show a slot overwritten too early.
   bool right_at_any_pace(Rank changed) {
     for (Rank rank = 0; rank < shape_.ranks(); ++rank) {
       for (const bool early : {true, false}) {
@@ -89,9 +90,11 @@ class Trial {
   bool behaves_alike(const Program& right) {
     std::vector<std::uint64_t> wrong_runs, right_runs;
     Program& place = programs_[static_cast<std::size_t>(right.rank)];
-    for (const Operation& op : small_operations()) wrong_runs.push_back(check::run(setting_, std::span(&op, 1)).behaviour);
+    for (const Operation& op : small_operations())
+      wrong_runs.push_back(check::run(setting_, std::span(&op, 1)).behaviour);
     const Program wrong = std::exchange(place, right);
-    for (const Operation& op : small_operations()) right_runs.push_back(check::run(setting_, std::span(&op, 1)).behaviour);
+    for (const Operation& op : small_operations())
+      right_runs.push_back(check::run(setting_, std::span(&op, 1)).behaviour);
     place = wrong;
     return wrong_runs == right_runs;
   }
@@ -106,7 +109,8 @@ class Trial {
       const Size size = size_of(first, k, k, 0);
       const std::uint64_t from = k == 1 ? 0 : size.count - std::min(size.count, 2 * blocks);
       for (std::uint64_t count = from; count <= size.count; ++count)
-        out.push_back({.programs = programs_, .count = count, .piece = size.piece, .chunk = size.chunk, .in_place = count});
+        out.push_back(
+            {.programs = programs_, .count = count, .piece = size.piece, .chunk = size.chunk, .in_place = count});
     }
     return out;
   }

@@ -13,7 +13,8 @@ namespace umbel::algos::check {
 namespace {
 
 /// Which ranks call in-place, by turns: none, all, every other one, and two mixtures.
-constexpr std::uint64_t kMasks[] = {0, ~std::uint64_t{0}, 0x5555555555555555ULL, 0xB2D1C3A5E6964B8FULL, 0xAAAAAAAAAAAAAAAAULL};
+constexpr std::uint64_t kMasks[] = {0, ~std::uint64_t{0}, 0x5555555555555555ULL, 0xB2D1C3A5E6964B8FULL,
+                                    0xAAAAAAAAAAAAAAAAULL};
 
 Operation operation(std::span<const Program> programs, const Size& size, std::uint64_t in_place) {
   return {.programs = programs,
@@ -58,9 +59,10 @@ void prove_formula(Proof& proof, const Setting& setting, std::span<const Program
   if (proof.finding) return;
   const double sent = static_cast<double>(report.sent) / static_cast<double>(size.count);
   if (report.steps == traffic.steps && std::abs(sent - traffic.sent) < 1e-9) return;
-  proof.finding = Finding{Fault::formula, fmt::format("formula: {} steps and {} n sent by the busiest rank are documented, "
-                                                      "{} steps and {} n are counted",
-                                                      traffic.steps, traffic.sent, report.steps, sent)};
+  proof.finding =
+      Finding{Fault::formula, fmt::format("formula: {} steps and {} n sent by the busiest rank are documented, "
+                                          "{} steps and {} n are counted",
+                                          traffic.steps, traffic.sent, report.steps, sent)};
 }
 
 std::string title(const Algorithm& algorithm, const Shape& shape, const Spec& spec) {
@@ -127,7 +129,8 @@ Proof prove_sequence(const Algorithm& first, const Algorithm& second, const Shap
   account(proof, run({.shape = shape, .direct = spec.direct}, sequence), "the sequence P;Q;P;Q");
   proof.canonical = true;  // says nothing about one algorithm
   if (proof.finding)
-    proof.finding->text = fmt::format("{}, with {}:\n  {}", title(first, shape, spec), second.name, proof.finding->text);
+    proof.finding->text =
+        fmt::format("{}, with {}:\n  {}", title(first, shape, spec), second.name, proof.finding->text);
   return proof;
 }
 

@@ -16,12 +16,12 @@ enum class Effort : std::uint8_t {
 
 /// What was shown, added up over any number of proofs.
 struct Proof {
-  std::optional<Finding> finding;   ///< the first defect; its text begins with algorithm, shape and spec
-  std::uint64_t programs = 0;       ///< ranks' programs
+  std::optional<Finding> finding;  ///< the first defect; its text begins with algorithm, shape and spec
+  std::uint64_t programs = 0;      ///< ranks' programs
   std::uint64_t runs = 0;
   std::uint64_t instructions = 0;
   std::uint64_t elements = 0;
-  bool canonical = true;            ///< qualifies for the reproducible mode
+  bool canonical = true;  ///< qualifies for the reproducible mode
   void add(const Proof& other);
 };
 

@@ -58,7 +58,9 @@ std::vector<NamedShape> shapes_of(int ranks) {
   add("cyclic over three", placed(ranks, [](Rank r) { return r % 3; }));
   add("one rank a node", placed(ranks, [](Rank r) { return r; }));
   add("nodes of four", placed(ranks, [](Rank r) { return r / 4; }));
-  add("three levels", placed_in_racks(ranks, [&](Rank r) { return std::vector{r / half, r % half / ((half + 1) / 2)}; }));
+  add("three levels", placed_in_racks(ranks, [&](Rank r) {
+        return std::vector{r / half, r % half / ((half + 1) / 2)};
+      }));
   add("three levels, cyclic", placed_in_racks(ranks, [](Rank r) { return std::vector{r % 2, r / 2 % 2}; }));
   std::mt19937 random(static_cast<unsigned>(ranks));
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

@@ -6,7 +6,8 @@
 // That blocks tile a piece for any length needs no runs: block_start(l, b) = min(l, ⌊u·b/B⌋·g) with u = ⌈l/g⌉ does not
 // decrease in b, is 0 for b = 0, and is min(l, u·g) = l for b = B; so consecutive blocks share their borders and leave
 // nothing out, and two blocks differ by at most one granule because ⌊u·(b+1)/B⌋ − ⌊u·b/B⌋ is ⌊u/B⌋ or ⌈u/B⌉. Pieces and
-// chunks are cut at multiples of a fixed length up to the end, so they tile too. tests/unit checks this on many small cases.
+// chunks are cut at multiples of a fixed length up to the end, so they tile too. tests/unit checks this on many small
+// cases.
 //
 // A program sees a size only through its trip counts and through which slices are empty or shorter than others. Streams
 // repeat after `depth` turns, so k ∈ {1, 2, depth, depth + 1} trips show every reuse of a slot.

@@ -31,8 +31,10 @@ std::vector<Program> exchange(const Spoil& spoil = {}) {
     h.lane();
     if (!s.no_sent) h.wait(sent);
     if (!s.no_arrived) h.wait(arrived);
-    if (s.no_arrived) h.reduce(out, {in, slot});
-    else h.reduce(out, {rank == 0 ? in : slot, rank == 0 ? slot : in});
+    if (s.no_arrived)
+      h.reduce(out, {in, slot});
+    else
+      h.reduce(out, {rank == 0 ? in : slot, rank == 0 ? slot : in});
     if (s.no_arrived) h.wait(arrived);
     if (s.no_sent) h.wait(sent);
     if (s.same_lane) {
@@ -117,8 +119,10 @@ TEST(CheckerNetwork, AnAnswerDoesNotFreeTheSource) {
     one.lane(LaneKind::net).recv(one.window(), 0, arrived);
     one.lane(LaneKind::net).wait(folded).send(one.output(), 0);
     const auto finding = find(kApart, {zero.p, one.p}, false, 1);
-    if (waits) expect_right(finding);
-    else expect_fault(finding, Fault::race, "send");
+    if (waits)
+      expect_right(finding);
+    else
+      expect_fault(finding, Fault::race, "send");
   }
 }
 
@@ -141,8 +145,10 @@ TEST(CheckerNetwork, FindsAReceiveIntoASlotInUse) {
       programs.push_back(h.p);
     }
     const auto finding = find(kApart, programs, false);
-    if (credits == 1) expect_right(finding);
-    else expect_fault(finding, Fault::race, "window");
+    if (credits == 1)
+      expect_right(finding);
+    else
+      expect_fault(finding, Fault::race, "window");
   }
 }
 

@@ -11,13 +11,13 @@ const Shape kPair = Shape::one_node(2);
 
 /// What to spoil in the exchange below.
 struct Spoil {
-  bool no_ready = false;    ///< reads the peer's input without hearing that it is there
-  bool no_done = false;     ///< returns while the peer may still read
-  bool swapped = false;     ///< operands in the wrong order
-  bool twice = false;       ///< the own operand twice
+  bool no_ready = false;  ///< reads the peer's input without hearing that it is there
+  bool no_done = false;   ///< returns while the peer may still read
+  bool swapped = false;   ///< operands in the wrong order
+  bool twice = false;     ///< the own operand twice
   bool not_final = false;
-  bool half = false;        ///< leaves half of the output out
-  bool other_block = false; ///< combines different elements
+  bool half = false;         ///< leaves half of the output out
+  bool other_block = false;  ///< combines different elements
   bool extra_signal = false;
   bool lost_signal = false;
 };
@@ -64,14 +64,17 @@ TEST(Checker, RightForEveryCountEvenNone) {
   for (std::uint64_t count = 0; count < 9; ++count) expect_right(find(kPair, exchange(), true, 0, 3, count));
 }
 
-TEST(Checker, FindsAReadBeforeTheCallerWrote) { expect_fault(find(kPair, exchange({.no_ready = true})), Fault::race, "caller"); }
+TEST(Checker, FindsAReadBeforeTheCallerWrote) {
+  expect_fault(find(kPair, exchange({.no_ready = true})), Fault::race, "caller");
+}
 
 TEST(Checker, FindsAMissingClosing) {
   expect_fault(find(kPair, exchange({.no_done = true}), true, 0, 1), Fault::race, "caller");
 }
 
 TEST(Checker, FindsTheInPlaceHazard) {
-  for (const std::uint64_t in_place : {1U, 2U, 3U}) expect_fault(find(kPair, exchange(), true, in_place), Fault::race, "reduce");
+  for (const std::uint64_t in_place : {1U, 2U, 3U})
+    expect_fault(find(kPair, exchange(), true, in_place), Fault::race, "reduce");
 }
 
 TEST(Checker, FindsWrongOperands) {
@@ -88,11 +91,15 @@ TEST(Checker, FindsWrongRoundingPoints) {
   expect_fault(find(Shape::one_node(1), {h.p}), Fault::result, "last fold already");
 }
 
-TEST(Checker, FindsAnOutputThatIsNotWritten) { expect_fault(find(kPair, exchange({.half = true})), Fault::result, "never written"); }
+TEST(Checker, FindsAnOutputThatIsNotWritten) {
+  expect_fault(find(kPair, exchange({.half = true})), Fault::result, "never written");
+}
 
 TEST(Checker, FindsUnbalancedSemaphores) {
-  expect_fault(find(kPair, exchange({.extra_signal = true}), true, 0, 1), Fault::race);  // let the peer return too early
-  expect_fault(find(kPair, exchange({.lost_signal = true})), Fault::deadlock, "rank 1, lane 0, instruction 1 \"wait   s0");
+  expect_fault(find(kPair, exchange({.extra_signal = true}), true, 0, 1),
+               Fault::race);  // let the peer return too early
+  expect_fault(find(kPair, exchange({.lost_signal = true})), Fault::deadlock,
+               "rank 1, lane 0, instruction 1 \"wait   s0");
   Hand h(0, 1);
   const int spare = h.semaphore(0);
   h.lane().copy(h.output(), h.input()).signal(0, spare);
@@ -108,8 +115,10 @@ TEST(Checker, CreditsMayBeLeftOverButNotMore) {
     h.lane().wait(filled).copy(h.output(), h.window());
     for (int k = 0; k < returned; ++k) h.signal(0, free);
     const auto finding = find(Shape::one_node(1), {h.p});
-    if (returned == 2) expect_fault(finding, Fault::semaphore);
-    else expect_right(finding);
+    if (returned == 2)
+      expect_fault(finding, Fault::semaphore);
+    else
+      expect_right(finding);
   }
 }
 
@@ -205,8 +214,8 @@ TEST(Checker, RanksMustAgreeOnHowDataIsCut) {
   expect_fault(find(kPair, programs), Fault::malformed, "differ from rank 0's");
 }
 
-/// Each rank copies its input into its window and reads the other's. `rounds` times over the same slots, without hearing
-/// that the other has read them.
+/// Each rank copies its input into its window and reads the other's. `rounds` times over the same slots, without
+/// hearing that the other has read them.
 std::vector<Program> through_windows(unsigned rounds, int slots, bool acknowledged) {
   std::vector<Program> programs;
   for (Rank rank = 0; rank < 2; ++rank) {

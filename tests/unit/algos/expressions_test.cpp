@@ -19,7 +19,8 @@ TEST(Expressions, EqualOnesHaveEqualNumbers) {
   Expressions table(3);
   const Expr a = fold(table, {table.leaf(0), table.leaf(1)});
   EXPECT_EQ(a, fold(table, {table.leaf(0), table.leaf(1)}));
-  EXPECT_NE(a, fold(table, {table.leaf(0), table.leaf(1)}, true)) << "where it is divided and rounded last is part of it";
+  EXPECT_NE(a, fold(table, {table.leaf(0), table.leaf(1)}, true))
+      << "where it is divided and rounded last is part of it";
   const Expr stepwise = fold(table, {a, table.leaf(2)});
   const Expr at_once = fold(table, {table.leaf(0), table.leaf(1), table.leaf(2)});
   EXPECT_NE(stepwise, at_once) << "rounded after each fold, or once";

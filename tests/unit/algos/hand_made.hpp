@@ -31,16 +31,25 @@ class Hand {
     p.semaphores.push_back({.signaller = signaller, .initial = initial});
     return static_cast<int>(p.semaphores.size()) - 1;
   }
-  Hand& copy(const Slice& dst, const Slice& src) { return emit({.op = OpCode::copy, .src_count = 1, .src = add({src}), .dst = add({dst})}); }
+  Hand& copy(const Slice& dst, const Slice& src) {
+    return emit({.op = OpCode::copy, .src_count = 1, .src = add({src}), .dst = add({dst})});
+  }
   Hand& reduce(const Slice& dst, std::initializer_list<Slice> sources, bool final = true) {
-    return emit({.op = OpCode::reduce, .final = final, .src_count = static_cast<std::uint16_t>(sources.size()),
-                 .src = add(sources), .dst = add({dst})});
+    return emit({.op = OpCode::reduce,
+                 .final = final,
+                 .src_count = static_cast<std::uint16_t>(sources.size()),
+                 .src = add(sources),
+                 .dst = add({dst})});
   }
   Hand& signal(Rank peer, int sem) { return emit({.op = OpCode::signal, .signal = target(peer, sem)}); }
   Hand& wait(int sem, unsigned times = 1) { return emit({.op = OpCode::wait, .sem = sem, .times = times}); }
   /// @param sem the own semaphore that the completion signals; −1: none
   Hand& send(const Slice& src, Rank peer, int sem = -1) {
-    return emit({.op = OpCode::send, .src_count = 1, .src = add({src}), .peer = peer, .signal = sem < 0 ? -1 : target(p.rank, sem)});
+    return emit({.op = OpCode::send,
+                 .src_count = 1,
+                 .src = add({src}),
+                 .peer = peer,
+                 .signal = sem < 0 ? -1 : target(p.rank, sem)});
   }
   Hand& recv(const Slice& dst, Rank peer, int sem = -1) {
     return emit({.op = OpCode::recv, .dst = add({dst}), .peer = peer, .signal = sem < 0 ? -1 : target(p.rank, sem)});
@@ -92,8 +101,9 @@ inline Slice at(Rank rank, Slice slice) {
 /// What run() finds in `times` operations of `programs`.
 inline std::optional<Finding> find(const Shape& shape, const std::vector<Program>& programs, bool direct = true,
                                    std::uint64_t in_place = 0, int times = 3, std::uint64_t count = 4) {
-  const std::vector<Operation> operations(static_cast<std::size_t>(times),
-                                          {.programs = programs, .count = count, .piece = 2, .chunk = 2, .in_place = in_place});
+  const std::vector<Operation> operations(
+      static_cast<std::size_t>(times),
+      {.programs = programs, .count = count, .piece = 2, .chunk = 2, .in_place = in_place});
   return run({.shape = shape, .direct = direct}, operations).finding;
 }
 

@@ -13,11 +13,12 @@ namespace umbel::algos::check {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr CampaignOptions kOptions{.thoroughness = Thoroughness::quick, .max_ranks = 8, .algorithm = {}, .mutants = false};
+const CampaignOptions kOptions{.thoroughness = Thoroughness::quick, .max_ranks = 8, .algorithm = {}, .mutants = false};
 #elif defined(UMBEL_TEST_FULL)
-constexpr CampaignOptions kOptions{.thoroughness = Thoroughness::full, .max_ranks = 64, .algorithm = {}, .mutants = false};
+const CampaignOptions kOptions{.thoroughness = Thoroughness::full, .max_ranks = 64, .algorithm = {}, .mutants = false};
 #else
-constexpr CampaignOptions kOptions{.thoroughness = Thoroughness::standard, .max_ranks = 64, .algorithm = {}, .mutants = false};
+const CampaignOptions kOptions{
+    .thoroughness = Thoroughness::standard, .max_ranks = 64, .algorithm = {}, .mutants = false};
 #endif
 
 class AlgorithmProof : public ::testing::TestWithParam<const Algorithm*> {};

@@ -17,15 +17,19 @@ TEST(Shapes, AreDifferentAndOfEveryKind) {
     const auto shapes = shapes_of(ranks);
     for (std::size_t a = 0; a < shapes.size(); ++a) {
       EXPECT_EQ(shapes[a].shape.ranks(), ranks);
-      for (std::size_t b = 0; b < a; ++b) EXPECT_FALSE(shapes[a].shape == shapes[b].shape) << shapes[a].name << ", " << shapes[b].name;
+      for (std::size_t b = 0; b < a; ++b)
+        EXPECT_FALSE(shapes[a].shape == shapes[b].shape) << shapes[a].name << ", " << shapes[b].name;
     }
     if (ranks < 8) continue;
-    const auto any = [&](auto&& holds) { return std::ranges::any_of(shapes, [&](const NamedShape& s) { return holds(s.shape); }); };
+    const auto any = [&](auto&& holds) {
+      return std::ranges::any_of(shapes, [&](const NamedShape& s) { return holds(s.shape); });
+    };
     EXPECT_TRUE(any([](const Shape& s) { return s.nodes() == 1; }));
     EXPECT_TRUE(any([&](const Shape& s) { return s.nodes() == ranks; }));
     EXPECT_TRUE(any([](const Shape& s) { return s.levels() == 2; }));
     EXPECT_TRUE(any([](const Shape& s) { return s.smallest_node() < s.largest_node(); }));
-    EXPECT_TRUE(any([](const Shape& s) { return s.node_of(0) == s.node_of(2) && s.node_of(0) != s.node_of(1); })) << "cyclic";
+    EXPECT_TRUE(any([](const Shape& s) { return s.node_of(0) == s.node_of(2) && s.node_of(0) != s.node_of(1); }))
+        << "cyclic";
   }
 }
 
@@ -47,8 +51,8 @@ Program cut(int blocks, int chunk_blocks, bool pieces, bool chunks) {
 Binding bound(const Program& p, const Size& size) {
   constexpr std::size_t kBytes = 4;
   constexpr std::uint64_t kWhole = std::uint64_t{1} << 40U;
-  return bind(p, size.count, kBytes, {(size.piece ? size.piece : kWhole) * kBytes, (size.chunk ? size.chunk : kWhole) * kBytes},
-              size.granule);
+  return bind(p, size.count, kBytes,
+              {(size.piece ? size.piece : kWhole) * kBytes, (size.chunk ? size.chunk : kWhole) * kBytes}, size.granule);
 }
 
 TEST(Sizes, HaveTheWantedPiecesAndChunks) {
