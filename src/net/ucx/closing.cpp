@@ -11,9 +11,10 @@ namespace {
 
 /// How long endpoints may take to close once all traffic is over or given up.
 constexpr std::chrono::milliseconds kCloseTime{500};
-/// See quiet_down().
-constexpr std::chrono::milliseconds kQuietTime{10};
+/// See all_spoke().
 constexpr std::chrono::milliseconds kSettleTime{200};
+/// How long the worker must have had nothing to do before it is destroyed.
+constexpr std::chrono::milliseconds kQuietTime{10};
 
 }  // namespace
 
@@ -28,6 +29,14 @@ bool Transport::Impl::controls_out() const noexcept {
   });
 }
 
+/// UCX before 1.14 aborts the process ("got REP message", openucx/ucx#8175) when a worker is destroyed while its answer
+/// to a peer's request for a connection is still on its way out. From a peer that has sent us anything we know that it
+/// has had that answer; with the others we wait for their goodbye, and if that does not come, the worker is kept.
+bool Transport::Impl::all_spoke() const noexcept {
+  return std::all_of(peers_.begin(), peers_.end(),
+                     [](const Peer& peer) { return peer.state == PeerState::unknown || peer.spoke; });
+}
+
 /// Tells every connected peer that we leave, and lets that and all earlier sends go out.
 void Transport::Impl::say_goodbye() noexcept {
   const auto deadline = Clock::now() + options.close_timeout;
@@ -40,38 +49,39 @@ void Transport::Impl::say_goodbye() noexcept {
     // and takes what we just sent down with it.
     while (all_out && ucp_worker_progress(worker_.get()) != 0 && Clock::now() < deadline) {
     }
+    progress_until([&] { return left_behind || failures != 0 || all_spoke(); }, Clock::now() + kSettleTime);
   } catch (...) {  // out of memory: then without a farewell
   }
 }
 
 void Transport::Impl::close_endpoints() noexcept {
-  int open = 0;
   ucp_request_param_t params{};
   params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   // By force, for all: what had to leave has left, and a polite close would wait for peers that may be gone.
   params.flags = UCP_EP_CLOSE_FLAG_FORCE;
-  params.cb.send = [](void* request, ucs_status_t, void* count) {
-    --*static_cast<int*>(count);
+  params.cb.send = [](void* request, ucs_status_t, void* self) {
+    --static_cast<Impl*>(self)->open_endpoints_;
     ucp_request_free(request);
   };
-  params.user_data = &open;
+  params.user_data = this;
   for (Peer& peer : peers_) {
     if (peer.endpoint == nullptr) continue;
-    ++open;
+    if (!peer.spoke && !peer.broken) continue;  // half open: stays with the worker, see all_spoke()
+    ++open_endpoints_;
     const ucs_status_ptr_t request = ucp_ep_close_nbx(peer.endpoint, &params);
-    if (request == nullptr || UCS_PTR_IS_ERR(request)) --open;
+    if (request == nullptr || UCS_PTR_IS_ERR(request)) --open_endpoints_;
     peer.endpoint = nullptr;
   }
-  progress_until([&] { return open == 0; }, Clock::now() + kCloseTime);
+  progress_until([&] { return open_endpoints_ == 0; }, Clock::now() + kCloseTime);
 }
 
-/// UCX 1.13 aborts the process when a worker is destroyed while its answer to a peer's connection request is still on
-/// its way out (ucp_request.c, "got REP message"). So the worker is only destroyed once it has been quiet for a moment.
+/// Takes in what is still on its way: late answers, the ends of connections.
 void Transport::Impl::quiet_down() noexcept {
   const auto deadline = Clock::now() + kSettleTime;
   auto last_event = Clock::now();
-  while (Clock::now() < deadline && Clock::now() - last_event < kQuietTime)
+  while (Clock::now() < deadline && Clock::now() - last_event < kQuietTime) {
     if (ucp_worker_progress(worker_.get()) != 0) last_event = Clock::now();
+  }
 }
 
 Transport::Impl::~Impl() {
@@ -79,7 +89,7 @@ Transport::Impl::~Impl() {
   say_goodbye();
   close_endpoints();
   quiet_down();
-  if (left_behind || failures != 0) worker_.leave_behind();
+  if (left_behind || failures != 0 || !all_spoke()) worker_.leave_behind();
 }
 
 }  // namespace umbel::net

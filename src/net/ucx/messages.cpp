@@ -208,8 +208,9 @@ ucs_status_t Transport::Impl::on_message(void* arg, const void* header_bytes, st
   }
   std::memcpy(&header, header_bytes, sizeof header);
   Peer* from = self.known_sender(header.job_nonce, header.key.source);
-  if (from == nullptr || self.closing_) return refused;
-  from->heard = Clock::now();
+  if (from == nullptr) return refused;
+  self.hear(*from);
+  if (self.closing_) return refused;
   Request* request = self.posted_.take(header.key);
   if (request == nullptr) return self.keep(header, data, bytes, param);
   // The sender of a message that does not fit is let go: it learns of the mismatch from the runtime, not from here.

@@ -68,6 +68,11 @@ void Transport::Impl::mark_failed(Peer& peer, std::string why) {
   end_drain(peer);
 }
 
+void Transport::Impl::hear(Peer& peer) {
+  peer.heard = Clock::now();
+  peer.spoke = true;
+}
+
 void Transport::Impl::note_goodbye(Peer& peer) {
   if (peer.state == PeerState::failed) return;
   peer.state = PeerState::left;
@@ -150,7 +155,7 @@ ucs_status_t Transport::Impl::on_control(void* arg, const void* header_bytes, st
   std::memcpy(&header, header_bytes, sizeof header);
   Peer* from = self.known_sender(header.job_nonce, header.source);
   if (from == nullptr) return UCS_OK;
-  from->heard = Clock::now();
+  self.hear(*from);
   if (header.type == kGoodbye) {
     self.note_goodbye(*from);
   } else if (header.type < kGoodbye && self.control_handler && !self.closing_) {

@@ -96,7 +96,7 @@ class Transport {
   void mark_failed(int peer, std::string_view why);
   /// After a failure of the job: the destructor closes the connections but leaves UCX's worker to the end of the process.
   /// UCX 1.13 aborts the process when a worker is destroyed while a connection request of a peer that is gone is still
-  /// unanswered (ucp_request.c, "got REP message"). Implied by a failed peer.
+  /// unanswered (ucp_request.c, "got REP message"). Implied by a failed peer, and by one that was never heard.
   void leave_behind() noexcept;
   /// When anything last arrived from the peer; the time of connect() before that.
   std::chrono::steady_clock::time_point last_heard(int peer) const noexcept;

@@ -85,6 +85,7 @@ struct Peer {
   int number = -1;
   ucp_ep_h endpoint = nullptr;
   PeerState state = PeerState::unknown;
+  bool spoke = false;     // something has come from it: so its connection to us stands
   bool broken = false;    // UCX has closed the connection: nothing may be answered over it
   bool dirty = false;     // something was sent since the last flush
   bool draining = false;  // a drain message is under way
@@ -148,6 +149,7 @@ class Transport::Impl {
   static void on_control_sent(void* request, ucs_status_t status, void* user_data);
   ucp_ep_h open_endpoint(Peer& peer, std::string_view address);
   void note_goodbye(Peer& peer);
+  void hear(Peer& peer);
   Peer* known_sender(std::uint64_t nonce, std::int32_t source) noexcept;
   void used(Peer& peer);
   enum class Posted : std::uint8_t { gone, waits, refused };
@@ -180,6 +182,7 @@ class Transport::Impl {
   // closing.cpp
   void say_goodbye() noexcept;
   bool controls_out() const noexcept;
+  bool all_spoke() const noexcept;
   void close_endpoints() noexcept;
   void quiet_down() noexcept;
   template <class Done>
@@ -193,6 +196,7 @@ class Transport::Impl {
   int draining_ = 0;              // peers whose drain message is under way
   bool worker_flushing_ = false;  // UCX has a flush of the worker in hand
   bool closing_ = false;
+  int open_endpoints_ = 0;  // while closing: those that UCX has not closed yet
   Worker worker_;  // the last member: it goes first, while what its callbacks point to is still there
 };
 
