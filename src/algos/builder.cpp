@@ -171,7 +171,8 @@ Program Builder::finish() {
       if (instr.op == OpCode::loop_begin || instr.op == OpCode::loop_end) instr.jump += begin;
       program_.instrs.push_back(instr);
     }
-    program_.lanes.push_back({.kind = lane.kind, .begin = begin, .end = static_cast<std::uint32_t>(program_.instrs.size())});
+    program_.lanes.push_back(
+        {.kind = lane.kind, .begin = begin, .end = static_cast<std::uint32_t>(program_.instrs.size())});
   }
   return std::move(program_);
 }

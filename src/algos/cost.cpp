@@ -25,7 +25,8 @@ double CostTerms::spill(double bytes) {
 }
 
 double CostTerms::net_hop(double bytes, double parts, int sharers, double work) const {
-  // Of all that must be done with the bytes on arrival, only the last part's shows, unless it takes longer than the wire.
+  // Of all that must be done with the bytes on arrival, only the last part's shows, unless it takes longer than the
+  // wire.
   const double steady = std::max(wire(bytes, sharers) + parts * post() * sharers, work);
   return message() + steady + std::min(work, wire(bytes, sharers)) / parts;
 }

@@ -26,7 +26,8 @@ struct StreamPlace {
   int channel = 0;
 };
 
-/// The sender's end. `memory` is the lane that has the data, `net` the lane that sends; not used when the peer is local.
+/// The sender's end. `memory` is the lane that has the data, `net` the lane that sends; not used when the peer is
+/// local.
 class Outbox {
  public:
   Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place);
@@ -68,8 +69,8 @@ class Fanout {
   bool has_local() const { return !filled_.empty(); }
   bool has_remote() const { return !remote_.empty(); }
 
-  /// Sends `src`, which stands for `range`, when `after` (if any) is signalled. The lane that waits for it is the memory
-  /// lane if there are local peers, else the net lane.
+  /// Sends `src`, which stands for `range`, when `after` (if any) is signalled. The lane that waits for it is the
+  /// memory lane if there are local peers, else the net lane.
   void push(const Slice& src, const Range& range, Wait after = {});
 
  private:

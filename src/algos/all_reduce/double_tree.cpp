@@ -3,18 +3,19 @@
 //
 // All-reduce over two binary trees at once.
 //
-// Idea. In a binary tree the leaves, half of the ranks, send and receive only half of what the inner ranks do. Two trees
-// are laid over the ranks such that the inner ranks of one are leaves of the other; each takes half of the data, folds it
-// up to its root and broadcasts it down again, chunk by chunk. So every rank sends and receives about the same, in
-// logarithmic depth.
+// Idea. In a binary tree the leaves, half of the ranks, send and receive only half of what the inner ranks do. Two
+// trees are laid over the ranks such that the inner ranks of one are leaves of the other; each takes half of the data,
+// folds it up to its root and broadcasts it down again, chunk by chunk. So every rank sends and receives about the
+// same, in logarithmic depth.
 //
-// Names. Tree 0 is the in-order tree over ranks 0 … p−1 (everything left of a root is a perfect tree); tree 1 is the mirror
-// image of it for even p, and is shifted by one rank for odd p. Block t is tree t's half. See tree.hpp for the lanes.
+// Names. Tree 0 is the in-order tree over ranks 0 … p−1 (everything left of a root is a perfect tree); tree 1 is the
+// mirror image of it for even p, and is shifted by one rank for odd p. Block t is tree t's half. See tree.hpp for the
+// lanes.
 //
-// Steps 2⌊log₂ p⌋ plus one per chunk; bytes sent by the busiest rank 2n from four ranks on, an inner rank of one tree and
-// leaf of the other: (3 + 1) · n/2; 1.5n on three ranks, n on two. Any p, any shape, any size.
-// Determinism: each rank folds once per tree, lower ranks first; all get the root's bits.
-// Source: Sanders, Speck & Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009.
+// Steps 2⌊log₂ p⌋ plus one per chunk; bytes sent by the busiest rank 2n from four ranks on, an inner rank of one tree
+// and leaf of the other: (3 + 1) · n/2; 1.5n on three ranks, n on two. Any p, any shape, any size. Determinism: each
+// rank folds once per tree, lower ranks first; all get the root's bits. Source: Sanders, Speck & Träff, "Two-tree
+// algorithms for full bandwidth broadcast, reduction and scan", 2009.
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/all_reduce/tree.hpp"
 #include "algos/cost.hpp"
@@ -56,8 +57,8 @@ double cost(const CostQuery& query) {
   const double half = t.bytes() / kTrees;
   const double chunks = t.chunks(half);
   const double chunk = half / chunks;
-  // A chunk of each tree goes up and down; then the messages of an inner rank, two children and a parent, up and down, and
-  // its leaf in the other tree set the pace. Few edges leave a node; its ranks' messages mostly stay inside.
+  // A chunk of each tree goes up and down; then the messages of an inner rank, two children and a parent, up and down,
+  // and its leaf in the other tree set the pace. Few edges leave a node; its ranks' messages mostly stay inside.
   const double way = floor_log2(p) * (t.hop(chunk, 1, kTrees) + t.hop(chunk, 1, kTrees, false));
   return way + (chunks - 1) * 4 * t.hop(chunk);
 }

@@ -10,8 +10,8 @@ namespace umbel::algos::all_reduce {
 namespace {
 
 // What a member shows lies in its own window, in rows of two slots that alternate from piece to piece: row 0 for the
-// operand of a pair's passive member, row 1 for the pair's result, then a row a round. Behind them are the slots for what
-// arrives over a net. No credits are needed between node-mates: a partner shows piece i+1 only after it has read
+// operand of a pair's passive member, row 1 for the pair's result, then a row a round. Behind them are the slots for
+// what arrives over a net. No credits are needed between node-mates: a partner shows piece i+1 only after it has read
 // piece i, so when that is seen, the slot of piece i is free for piece i+2.
 constexpr int kRowSlots = 2;
 constexpr int kPairRow = 0;
@@ -48,8 +48,8 @@ int doubling_sent(int index, int members) {
 DoublingTraffic doubling_traffic(int members) {
   const int rounds = floor_log2(members);
   const int pairs = members - (1 << rounds);
-  // From a pair's passive member through all rounds takes rounds + 1. It takes one more to get into another pair, if some
-  // two pairs are as far apart as all the rounds: their numbers are below `pairs`, so when that is above half.
+  // From a pair's passive member through all rounds takes rounds + 1. It takes one more to get into another pair, if
+  // some two pairs are as far apart as all the rounds: their numbers are below `pairs`, so when that is above half.
   const bool far = 2 * pairs > 1 << rounds;
   return {.steps = rounds + (pairs > 0 ? 1 : 0) + (far ? 1 : 0), .sent = rounds + (pairs > 0 ? 1 : 0)};
 }

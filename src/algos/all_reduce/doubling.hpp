@@ -17,8 +17,8 @@ namespace umbel::algos::all_reduce {
 /// pairs: the even one is active and stands for both.
 struct PairedRole {
   int rounds = 0;
-  int number = -1;      ///< among the active ones; −1: not active
-  int pair = -1;        ///< index of the other one of the pair; −1: none
+  int number = -1;  ///< among the active ones; −1: not active
+  int pair = -1;    ///< index of the other one of the pair; −1: none
   bool active() const { return number >= 0; }
 
   static PairedRole of(int index, int members);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Recursive halving and doubling among a list of members, piece by piece: what `halving_doubling` does with all ranks and
-// `hierarchical_hd` with the owners of a shard.
+// Recursive halving and doubling among a list of members, piece by piece: what `halving_doubling` does with all ranks
+// and `hierarchical_hd` with the owners of a shard.
 #pragma once
 
 #include <vector>
@@ -12,17 +12,17 @@
 namespace umbel::algos::all_reduce {
 
 struct HalvingSetup {
-  std::vector<Rank> members;   ///< in the order of the lowest rank that each stands for
+  std::vector<Rank> members;  ///< in the order of the lowest rank that each stands for
   int here = 0;
   int first_block = 0;         ///< the members reduce halving_blocks() blocks from here
   Buffer own = Buffer::input;  ///< where the own operand lies
   int kind = 0;                ///< one kind of semaphores
   int arrivals = 0;            ///< region: `depth` slots of all the blocks, for what arrives over a net
-  int images = -1;             ///< region: kHalvingImages slots laid out like a piece; −1 when no two members share a node
+  int images = -1;  ///< region: kHalvingImages slots laid out like a piece; −1 when no two members share a node
   int depth = 1;
   int channel = 0;
-  Wait partial{};              ///< optional: signalled when a piece of the own operand is there
-  Raise done{};                ///< optional: to raise when a piece of the result is in the output
+  Wait partial{};  ///< optional: signalled when a piece of the own operand is there
+  Raise done{};    ///< optional: to raise when a piece of the result is in the output
 };
 
 inline constexpr int kHalvingImages = 3;
@@ -54,7 +54,9 @@ class Halving {
   Slice at(Buffer buffer, const Range& range) const {
     return buffer == Buffer::input ? b_.input(range) : b_.output(range);
   }
-  Slice image(int slot, const Range& range, Rank of) const { return b_.window(range, of, setup_.images, {.base = slot}); }
+  Slice image(int slot, const Range& range, Rank of) const {
+    return b_.window(range, of, setup_.images, {.base = slot});
+  }
   Rank rank_of(int index) const { return setup_.members[static_cast<std::size_t>(index)]; }
   bool local(int index) const { return b_.shape().same_node(b_.rank(), rank_of(index)); }
   /// Shows or sends `src` to a member; a node-mate reads it from image slot `slot`.

@@ -10,13 +10,12 @@
 // When p is no power of two, p = P + extra, the first 2·extra ranks go in pairs: the odd one hands its data to the even
 // one before the rounds and gets the result after them.
 //
-// Names. See halving.hpp. Blocks: P, a rank's run of blocks halves in each round. Partial sums lie in the output and are
-// sent from there; what comes back over a net arrives straight in the output. Long messages go piece by piece.
+// Names. See halving.hpp. Blocks: P, a rank's run of blocks halves in each round. Partial sums lie in the output and
+// are sent from there; what comes back over a net arrives straight in the output. Long messages go piece by piece.
 //
-// Steps 2 log₂ P, and 2 more when p is no power of two; bytes sent per rank 2n(P−1)/P, and n more by the even ones of the
-// pairs. Any p, any shape, any size.
-// Determinism: each block is folded once per round by one rank, lower ranks first; then copied.
-// Source: Rabenseifner, "Optimization of collective reduction operations", 2004.
+// Steps 2 log₂ P, and 2 more when p is no power of two; bytes sent per rank 2n(P−1)/P, and n more by the even ones of
+// the pairs. Any p, any shape, any size. Determinism: each block is folded once per round by one rank, lower ranks
+// first; then copied. Source: Rabenseifner, "Optimization of collective reduction operations", 2004.
 #include "algos/all_reduce/halving.hpp"
 
 #include "algos/all_reduce/all_reduce.hpp"

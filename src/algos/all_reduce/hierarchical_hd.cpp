@@ -3,19 +3,18 @@
 //
 // Hierarchical halving-doubling: the fewest bytes in logarithmic steps between nodes.
 //
-// Idea. As hierarchical_ring, but the owners of a shard exchange by recursive halving and doubling (halving_doubling.cpp).
+// Idea. As hierarchical_ring, but the owners of a shard exchange by recursive halving and doubling
+// (halving_doubling.cpp).
 //
-// Names. N nodes, P the largest power of two up to N. Shard s owns blocks s·P … s·P + P−1. The unit that moves through the
-// node's lanes is a shard of a piece: while pieces are exchanged between nodes, later ones are folded and earlier ones
-// handed out.
-// More levels: near nodes exchange first and the most, so with racks placed one after another, of a power of two of nodes,
-// a rack's border carries the least there is.
+// Names. N nodes, P the largest power of two up to N. Shard s owns blocks s·P … s·P + P−1. The unit that moves through
+// the node's lanes is a shard of a piece: while pieces are exchanged between nodes, later ones are folded and earlier
+// ones handed out. More levels: near nodes exchange first and the most, so with racks placed one after another, of a
+// power of two of nodes, a rack's border carries the least there is.
 //
 // Steps 2 log₂ N + 2, and 2 more when N is no power of two; bytes that leave an owner: 2(P−1)/P of its shard over the
-// network (and 1 more in a pair), and what its node-mates read, as hierarchical_ring. Any p on two nodes or more, uneven
-// ones included, any size; best when N is a power of two.
-// Determinism: a node folds once in rank order, each round once, lower ranks first; then copied.
-// Source: Rabenseifner 2004 for the exchange.
+// network (and 1 more in a pair), and what its node-mates read, as hierarchical_ring. Any p on two nodes or more,
+// uneven ones included, any size; best when N is a power of two. Determinism: a node folds once in rank order, each
+// round once, lower ranks first; then copied. Source: Rabenseifner 2004 for the exchange.
 #include <algorithm>
 #include <bit>
 
@@ -92,7 +91,8 @@ double cost(const CostQuery& query) {
   const double piece = t.bytes() / t.pieces();
   const double shard = piece / shards;
   const double moved = shard * (blocks - 1) / blocks;
-  double exchange = 2 * floor_log2(nodes) * (t.message() + shards * t.post()) + 2 * t.wire(moved, shards) + t.fold(moved);
+  double exchange =
+      2 * floor_log2(nodes) * (t.message() + shards * t.post()) + 2 * t.wire(moved, shards) + t.fold(moved);
   if (blocks != nodes) exchange += 2 * (t.message() + t.wire(shard, shards)) + t.fold(shard);
   const double inner = inner_cost(query, piece, 1);
   return CostTerms::pipeline(1, std::max(exchange, inner), t.pieces()) + std::min(exchange, inner);

@@ -3,19 +3,20 @@
 //
 // Hierarchical all-reduce through leaders: for small messages on several nodes.
 //
-// Idea. Each node has a leader, its lowest rank. It folds its node's data, exchanges with the other leaders by recursive
-// doubling, and shows the result to its node. One message a node and round is the least latency there is over a network.
+// Idea. Each node has a leader, its lowest rank. It folds its node's data, exchanges with the other leaders by
+// recursive doubling, and shows the result to its node. One message a node and round is the least latency there is over
+// a network.
 //
 // Names. Per piece: mates copy their input into a window slot, `shown`; the leader folds its own input and all slots in
-// one go, straight into the slot that the exchange shows (doubling.hpp); the result lands in its output and is copied to
-// a slot, `shown` to the mates, who copy it to their outputs. One slot each will do, without credits: a mate shows the
-// next piece only after it has read the result of the last one, which was made after its slot was read.
-// Reading the mates' inputs in place (`direct`) would save a copy of a small message and cost a closing flag: not used.
+// one go, straight into the slot that the exchange shows (doubling.hpp); the result lands in its output and is copied
+// to a slot, `shown` to the mates, who copy it to their outputs. One slot each will do, without credits: a mate shows
+// the next piece only after it has read the result of the last one, which was made after its slot was read. Reading the
+// mates' inputs in place (`direct`) would save a copy of a small message and cost a closing flag: not used.
 //
 // Steps ⌈log₂ N⌉ + 2 for N a power of two (up to 2 more otherwise); bytes that leave the busiest rank, a leader:
 // n log₂ N over the network and n(R−1), read by its R−1 mates. Any p on two nodes or more, any shape, any size.
-// Determinism: a node folds once in rank order, both partners of a round compute the same expression, lower ranks first.
-// Source: Graham et al., "Cheetah: a framework for scalable hierarchical collective operations", 2011.
+// Determinism: a node folds once in rank order, both partners of a round compute the same expression, lower ranks
+// first. Source: Graham et al., "Cheetah: a framework for scalable hierarchical collective operations", 2011.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -112,8 +113,7 @@ double cost(const CostQuery& query) {
   const double piece = t.bytes() / t.pieces();
   const int ranks = query.shape.largest_node();
   double time = t.copy(piece);
-  if (ranks > 1)
-    time += 2 * t.flags(ranks - 1) + 2 * t.copy(piece) + ranks * t.read(piece) + t.fold(piece, ranks);
+  if (ranks > 1) time += 2 * t.flags(ranks - 1) + 2 * t.copy(piece) + ranks * t.read(piece) + t.fold(piece, ranks);
   time += doubling_traffic(t.nodes()).steps * (t.message() + t.post() + t.wire(piece) + t.fold(piece));
   return t.pieces() * time;
 }

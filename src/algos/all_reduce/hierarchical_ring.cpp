@@ -3,25 +3,26 @@
 //
 // Hierarchical ring all-reduce: the workhorse for large messages on several nodes.
 //
-// Idea. Inside each node a reduce-scatter leaves each owner with its shard of the node's sum; the owners of a shard, one a
-// node, reduce it over all nodes in a ring; inside each node an all-gather brings the shards to everybody. Only the ring
-// uses the network, and it moves 2n(N−1)/N per node in each direction, the least possible, on all ranks' rails at once.
+// Idea. Inside each node a reduce-scatter leaves each owner with its shard of the node's sum; the owners of a shard,
+// one a node, reduce it over all nodes in a ring; inside each node an all-gather brings the shards to everybody. Only
+// the ring uses the network, and it moves 2n(N−1)/N per node in each direction, the least possible, on all ranks' rails
+// at once.
 //
-// Names. N nodes, `shards` = ranks of the smallest node (hierarchy.hpp). The ring's members are racks: without racks, nodes.
-// `here` is the own rack's position; a part of a shard has one block per rack. The lanes before the ring take blocks in
-// the order in which it needs them, here, here−1, …, and those after it hand them out in the order in which it finishes
-// them, here+1, here, here−1, …; chunks are innermost, so all phases run at the same time. Messages are sent straight from
-// the output and all-gather messages are received straight into it (ring_lanes.cpp).
-// More levels: with M racks of K nodes each, K > 1, the owners of a shard reduce-scatter inside their rack first, the ring
-// runs over racks, and the rack gathers again (racks.hpp): 2(M−1) + 2 steps instead of 2(N−1), the same bytes per node,
-// and only 2n(M−1)/M over a rack's border. Racks of unequal numbers of nodes would crowd the smaller rack's parts on few
-// nodes of the larger one; there the ring runs over nodes, rack by rack, and crosses a rack's border once in, once out.
+// Names. N nodes, `shards` = ranks of the smallest node (hierarchy.hpp). The ring's members are racks: without racks,
+// nodes. `here` is the own rack's position; a part of a shard has one block per rack. The lanes before the ring take
+// blocks in the order in which it needs them, here, here−1, …, and those after it hand them out in the order in which
+// it finishes them, here+1, here, here−1, …; chunks are innermost, so all phases run at the same time. Messages are
+// sent straight from the output and all-gather messages are received straight into it (ring_lanes.cpp). More levels:
+// with M racks of K nodes each, K > 1, the owners of a shard reduce-scatter inside their rack first, the ring runs over
+// racks, and the rack gathers again (racks.hpp): 2(M−1) + 2 steps instead of 2(N−1), the same bytes per node, and only
+// 2n(M−1)/M over a rack's border. Racks of unequal numbers of nodes would crowd the smaller rack's parts on few nodes
+// of the larger one; there the ring runs over nodes, rack by rack, and crosses a rack's border once in, once out.
 //
-// Steps 2(N−1) + 2, or 2(M−1) + 4 with racks; bytes that leave an owner: 2(N−1)/N of its shard over the network, and what
-// its node-mates read: (2(N−1)/N + (shards−1) + (ranks of its node−1)) · n/shards. Any p on two nodes or more, uneven ones
-// included, any size.
-// Determinism: a node folds once in rank order, a rack once, the ring once per rack, lower ranks' operand first; then copied.
-// Source: Patarasuk & Yuan 2009 for the ring; the hierarchy as in Horovod's and NCCL's hierarchical all-reduce.
+// Steps 2(N−1) + 2, or 2(M−1) + 4 with racks; bytes that leave an owner: 2(N−1)/N of its shard over the network, and
+// what its node-mates read: (2(N−1)/N + (shards−1) + (ranks of its node−1)) · n/shards. Any p on two nodes or more,
+// uneven ones included, any size. Determinism: a node folds once in rank order, a rack once, the ring once per rack,
+// lower ranks' operand first; then copied. Source: Patarasuk & Yuan 2009 for the ring; the hierarchy as in Horovod's
+// and NCCL's hierarchical all-reduce.
 #include <algorithm>
 
 #include "algos/all_reduce/all_reduce.hpp"

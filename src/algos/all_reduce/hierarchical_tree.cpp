@@ -6,15 +6,14 @@
 // Idea. As hierarchical_ring, but the owners of a shard exchange over two complementary binary trees of the nodes, half
 // of the shard each, instead of a ring: logarithmic depth, and nearly the same bytes.
 //
-// Names. Shard s owns blocks 2s and 2s+1, block 2s+t goes over tree t (double_tree.cpp, tree.hpp). The lanes inside a node
-// take and hand out chunks alternately of both; so all phases run at the same time.
-// More levels: nodes are numbered by their lowest rank; with racks placed one after another most edges of an in-order
-// tree stay inside a rack.
+// Names. Shard s owns blocks 2s and 2s+1, block 2s+t goes over tree t (double_tree.cpp, tree.hpp). The lanes inside a
+// node take and hand out chunks alternately of both; so all phases run at the same time. More levels: nodes are
+// numbered by their lowest rank; with racks placed one after another most edges of an in-order tree stay inside a rack.
 //
-// Steps 2⌊log₂ N⌋ + 2; bytes that leave an owner: up to 2 of its shard over the network (1 for two nodes, 1.5 for three),
-// and what its node-mates read, as hierarchical_ring. Any p on two nodes or more, uneven ones included, any size.
-// Determinism: a node folds once in rank order, each inner node of a tree once, lower ranks first; all get the root's bits.
-// Source: Sanders, Speck & Träff 2009 for the trees.
+// Steps 2⌊log₂ N⌋ + 2; bytes that leave an owner: up to 2 of its shard over the network (1 for two nodes, 1.5 for
+// three), and what its node-mates read, as hierarchical_ring. Any p on two nodes or more, uneven ones included, any
+// size. Determinism: a node folds once in rank order, each inner node of a tree once, lower ranks first; all get the
+// root's bits. Source: Sanders, Speck & Träff 2009 for the trees.
 #include <algorithm>
 
 #include "algos/all_reduce/all_reduce.hpp"
@@ -93,10 +92,12 @@ Traffic traffic(const Shape& shape, const Spec&) {
     for (int tree = 0; tree < kTrees; ++tree) {
       const TreePlace place = double_tree_place(tree, node, count);
       messages += static_cast<int>(place.children.size()) + (place.parent >= 0 ? 1 : 0);
-      traffic.steps = std::max(traffic.steps, 2 * (depth_in(tree, node, count) + inner[static_cast<std::size_t>(node)]));
+      traffic.steps =
+          std::max(traffic.steps, 2 * (depth_in(tree, node, count) + inner[static_cast<std::size_t>(node)]));
     }
     const int ranks = static_cast<int>(shape.node_ranks(node).size());
-    traffic.sent = std::max(traffic.sent, owner_sent(static_cast<double>(messages) / kTrees, Hierarchy::shards(shape), ranks));
+    traffic.sent =
+        std::max(traffic.sent, owner_sent(static_cast<double>(messages) / kTrees, Hierarchy::shards(shape), ranks));
   }
   return traffic;
 }
@@ -110,7 +111,8 @@ double cost(const CostQuery& query) {
   const double chunk = half / chunks;
   // A chunk of each tree goes up and down. Then the busiest link, an inner node's, sets the pace.
   const int streams = shards * kTrees;
-  const double way = floor_log2(nodes) * (t.net_hop(chunk, 1, streams, t.fold(chunk)) + t.net_hop(chunk, 1, streams, 0));
+  const double way =
+      floor_log2(nodes) * (t.net_hop(chunk, 1, streams, t.fold(chunk)) + t.net_hop(chunk, 1, streams, 0));
   const double busiest = nodes >= 4 ? 2.0 : (nodes == 3 ? 1.5 : 1.0);
   const double links = t.wire(t.bytes() * busiest) + 4 * chunks * shards * t.post();
   const double inner = inner_cost(query, t.bytes(), kTrees * chunks);

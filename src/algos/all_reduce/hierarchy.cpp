@@ -75,9 +75,12 @@ void Hierarchy::contribute(const Unit& unit, Raise partial) {
   std::vector<Slice> operands;
   std::size_t next = 0;
   for (Rank rank : b_.shape().peers_of(b_.rank())) {
-    if (rank == b_.rank()) operands.push_back(b_.input(range));
-    else if (direct_) operands.push_back(b_.input(range, rank));
-    else operands.push_back(contributions_[next++].front(range));
+    if (rank == b_.rank())
+      operands.push_back(b_.input(range));
+    else if (direct_)
+      operands.push_back(b_.input(range, rank));
+    else
+      operands.push_back(contributions_[next++].front(range));
   }
   b_.reduce(fold_, b_.output(range), operands);
   for (Inbox& inbox : contributions_) inbox.pop();
@@ -121,9 +124,7 @@ std::vector<int> inner_steps(const std::vector<std::vector<Rank>>& nodes) {
   return steps;
 }
 
-double owner_sent(double exchanged, int shards, int ranks) {
-  return (exchanged + (shards - 1) + (ranks - 1)) / shards;
-}
+double owner_sent(double exchanged, int shards, int ranks) { return (exchanged + (shards - 1) + (ranks - 1)) / shards; }
 
 std::string needs_two_nodes(const Shape& shape, const Spec&) {
   if (shape.nodes() < 2) return "needs at least two nodes";

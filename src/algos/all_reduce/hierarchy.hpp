@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// What the hierarchical algorithms share: inside each node a reduce-scatter before, and an all-gather after, the exchange
-// between nodes.
+// What the hierarchical algorithms share: inside each node a reduce-scatter before, and an all-gather after, the
+// exchange between nodes.
 //
 // The data is cut in `shards` shards, as many as the smallest node has ranks. In every node each shard has an owner; a
-// shard's owners exchange over the network, all shards at the same time, so every rank drives a share of the node's link.
-// On a node with more ranks than shards the ranks left over own nothing: they contribute and receive.
+// shard's owners exchange over the network, all shards at the same time, so every rank drives a share of the node's
+// link. On a node with more ranks than shards the ranks left over own nothing: they contribute and receive.
 //
-// Lanes, which meet by semaphores only and so overlap, unit by unit (a unit is what moves at a time: a chunk of a block, or
-// a piece's run of blocks):
+// Lanes, which meet by semaphores only and so overlap, unit by unit (a unit is what moves at a time: a chunk of a
+// block, or a piece's run of blocks):
 //   show     copies the input's units of the others' shards into window slots, one stream per owner
 //   fold     an owner folds its node's operands of a unit into its output: the unit is `partial`
 //            (… the exchange takes partial units and raises `done` for finished ones …)
@@ -71,17 +71,18 @@ class Hierarchy {
   std::vector<Rank> other_owners_;  // of the node, without this rank
   LaneRef show_, fold_, publish_, gather_;
   int region_ = -1;
-  std::vector<Outbox> shown_;          // by other owner
-  std::vector<Inbox> contributions_;   // by mate
+  std::vector<Outbox> shown_;         // by other owner
+  std::vector<Inbox> contributions_;  // by mate
   std::optional<Fanout> published_;
-  std::vector<Inbox> results_;         // by other owner
+  std::vector<Inbox> results_;  // by other owner
 };
 
-/// Whether each node has more than one rank, in the order of `nodes`: only then do the phases inside the node take steps.
+/// Whether each node has more than one rank, in the order of `nodes`: only then do the phases inside the node take
+/// steps.
 std::vector<int> inner_steps(const std::vector<std::vector<Rank>>& nodes);
 
-/// Elements that leave an owner ÷ n, when it sends `exchanged` of its shard over the network and its node has `ranks` ranks:
-/// all shards but one are read by the other owners, its own finished shard by all node-mates.
+/// Elements that leave an owner ÷ n, when it sends `exchanged` of its shard over the network and its node has `ranks`
+/// ranks: all shards but one are read by the other owners, its own finished shard by all node-mates.
 double owner_sent(double exchanged, int shards, int ranks);
 
 std::string needs_two_nodes(const Shape& shape, const Spec& spec);

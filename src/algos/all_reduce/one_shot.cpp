@@ -3,15 +3,14 @@
 //
 // One-shot all-reduce, inside one node.
 //
-// Idea. Everybody shows its data to everybody, and everybody adds up everything. One hop and one flag per peer, which is
-// the least there is; the price is that every rank reads all n(p−1) bytes, so it is for small messages.
+// Idea. Everybody shows its data to everybody, and everybody adds up everything. One hop and one flag per peer, which
+// is the least there is; the price is that every rank reads all n(p−1) bytes, so it is for small messages.
 //
-// Names. Per piece: copy the input into a slot of the own window, `shown` to all; when all have shown theirs, reduce the
-// own input and all slots straight into the output.
-// Two slots need no credits: a rank shows piece i+1 only after it has read piece i, so when all have shown i+1, the slots
-// of piece i are free for i+2.
-// Reading the peers' inputs in place (`direct`) would not pay: in-place ranks could not write the output before everybody
-// has read the input, so it takes a second flag and the same copy at the end. The staged form serves both.
+// Names. Per piece: copy the input into a slot of the own window, `shown` to all; when all have shown theirs, reduce
+// the own input and all slots straight into the output. Two slots need no credits: a rank shows piece i+1 only after it
+// has read piece i, so when all have shown i+1, the slots of piece i are free for i+2. Reading the peers' inputs in
+// place (`direct`) would not pay: in-place ranks could not write the output before everybody has read the input, so it
+// takes a second flag and the same copy at the end. The staged form serves both.
 //
 // Steps 1; bytes that leave a rank n(p−1), read by its peers. Any p up to 256, one node, any size.
 // Determinism: every rank folds the same operands in rank order, rounded once.

@@ -27,7 +27,8 @@ RackLevel::RackLevel(Builder& builder, const Spec& spec, const Racks& racks, Hie
     : b_(builder), hierarchy_(hierarchy), racks_(racks), depth_(spec.depth), parts_(racks.nodes_each()) {
   for (int rack = 0; rack < racks_.count(); ++rack)
     for (int part = 0; part < parts_; ++part)
-      if (std::ranges::count(racks_.nodes[static_cast<std::size_t>(rack)][static_cast<std::size_t>(part)], b_.rank()) > 0) {
+      if (std::ranges::count(racks_.nodes[static_cast<std::size_t>(rack)][static_cast<std::size_t>(part)], b_.rank()) >
+          0) {
         rack_ = rack;
         part_ = part;
       }
@@ -148,8 +149,7 @@ void RackLevel::hand_out(const Range& range, Wait done) {
     b_.signal(finish_, published_.raise);
     b_.wait(hand_, handed_.wait);
   }
-  for (int k = 1; k < parts_; ++k)
-    b_.send(hand_, b_.output(range), owner((part_ + k) % parts_), kHandChannel);
+  for (int k = 1; k < parts_; ++k) b_.send(hand_, b_.output(range), owner((part_ + k) % parts_), kHandChannel);
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// A level between the nodes and the exchange: racks, or whatever the groups of nodes are. What hierarchy.hpp does with the
-// ranks of a node in shared memory, this does with a rack's owners of a shard over the network.
+// A level between the nodes and the exchange: racks, or whatever the groups of nodes are. What hierarchy.hpp does with
+// the ranks of a node in shared memory, this does with a rack's owners of a shard over the network.
 //
-// A shard is cut in as many parts as a rack has nodes; part q of every shard belongs to the rack's node q. Owners `give` the
-// other parts' units to the parts' owners, who `fold` them; the parts' owners exchange between racks; then they `hand`
-// the finished units back to the rack. On the way out a unit is sent from the output, where the node's sum lies, on the
-// way back it is received straight into it, once all that was given has left.
-// With one node a rack all of this vanishes.
+// A shard is cut in as many parts as a rack has nodes; part q of every shard belongs to the rack's node q. Owners
+// `give` the other parts' units to the parts' owners, who `fold` them; the parts' owners exchange between racks; then
+// they `hand` the finished units back to the rack. On the way out a unit is sent from the output, where the node's sum
+// lies, on the way back it is received straight into it, once all that was given has left. With one node a rack all of
+// this vanishes.
 #pragma once
 
 #include <functional>
@@ -67,8 +67,8 @@ class RackLevel {
   int depth_;
   int rack_ = 0, part_ = 0, parts_;
   int region_ = -1;
-  LaneRef give_, take_, fold_;       // out: net, net, memory
-  LaneRef finish_, hand_, receive_;  // back: memory, net, net
+  LaneRef give_, take_, fold_;            // out: net, net, memory
+  LaneRef finish_, hand_, receive_;       // back: memory, net, net
   Flag own_partial_{}, other_partial_{};  // from the node
   Flag given_{};                          // a given unit has left the output
   Flag handed_{}, published_{}, landed_{};

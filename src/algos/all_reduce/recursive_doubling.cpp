@@ -5,18 +5,17 @@
 //
 // Idea. In round k each rank exchanges all it has with the rank whose number differs in bit k, and folds; after log₂ p
 // rounds everybody has everything. The fewest steps for small messages; every round moves the whole buffer.
-// When p is no power of two, p = 2^k + extra, the first 2·extra ranks go in pairs: the odd one hands its data to the even
-// one before the rounds and gets the result after them.
+// When p is no power of two, p = 2^k + extra, the first 2·extra ranks go in pairs: the odd one hands its data to the
+// even one before the rounds and gets the result after them.
 //
-// Names. See doubling.hpp: `mine` and `theirs` are folded into the slot that the next round shows, the last round's into
-// the output. Long messages go piece by piece.
+// Names. See doubling.hpp: `mine` and `theirs` are folded into the slot that the next round shows, the last round's
+// into the output. Long messages go piece by piece.
 //
-// Steps log₂ p for a power of two, else ⌊log₂ p⌋ + 1, or + 2 when more than half of the actives have a partner (then two of
-// those are all rounds apart); bytes sent per rank n⌊log₂ p⌋, and n more by the even ones of the
-// pairs. Any p, any shape, any size.
-// Determinism: both partners of a round compute the same expression, lower ranks first; for a power of two it is the
-// balanced binary tree over the ranks.
-// Source: Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH", 2005.
+// Steps log₂ p for a power of two, else ⌊log₂ p⌋ + 1, or + 2 when more than half of the actives have a partner (then
+// two of those are all rounds apart); bytes sent per rank n⌊log₂ p⌋, and n more by the even ones of the pairs. Any p,
+// any shape, any size. Determinism: both partners of a round compute the same expression, lower ranks first; for a
+// power of two it is the balanced binary tree over the ranks. Source: Thakur, Rabenseifner & Gropp, "Optimization of
+// collective communication operations in MPICH", 2005.
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"

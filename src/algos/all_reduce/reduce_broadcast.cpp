@@ -3,14 +3,14 @@
 //
 // All-reduce as reduce and broadcast over a binomial tree.
 //
-// Idea. The data is folded up a binomial tree to rank 0 and the result is broadcast down the same tree. Chunks follow one
-// another through the tree, and go down while later ones still come up.
+// Idea. The data is folded up a binomial tree to rank 0 and the result is broadcast down the same tree. Chunks follow
+// one another through the tree, and go down while later ones still come up.
 //
 // Names. See tree.hpp: a rank's parent is itself without its lowest set bit; a rank folds its own input and all its
 // children's chunks in one go, into the slot that its parent reads or that is sent to it.
 //
-// Steps 2⌊log₂ p⌋: the rank farthest from the root has ⌊log₂ p⌋ bits set (the root hands out ⌈log₂ p⌉ messages one after
-// another). Bytes sent by the busiest rank, rank 0 among them, n⌈log₂ p⌉. Any p, any shape, any size.
+// Steps 2⌊log₂ p⌋: the rank farthest from the root has ⌊log₂ p⌋ bits set (the root hands out ⌈log₂ p⌉ messages one
+// after another). Bytes sent by the busiest rank, rank 0 among them, n⌈log₂ p⌉. Any p, any shape, any size.
 // Determinism: each rank folds once, lower ranks first; all get the root's bits.
 // Source: Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH", 2005.
 #include "algos/all_reduce/all_reduce.hpp"

@@ -3,15 +3,15 @@
 //
 // Ring all-reduce.
 //
-// Idea. The ranks stand in a ring, node by node, so that each node's border is crossed once in and once out. The data is
-// cut in p blocks. Reduce-scatter: each block travels once around and collects every rank's share, so that after p−1
+// Idea. The ranks stand in a ring, node by node, so that each node's border is crossed once in and once out. The data
+// is cut in p blocks. Reduce-scatter: each block travels once around and collects every rank's share, so that after p−1
 // steps each rank holds one finished block. All-gather: the finished blocks travel around once more. All links carry
 // 1/p of the data in every step; no schedule moves fewer bytes per rank.
 //
 // Names. `here` is a rank's position in the ring, `left` and `right` its neighbours. Step s of the reduce-scatter sends
-// block here−s and folds block here−s−1 from the left into the output; step t of the all-gather sends block here+1−t and
-// receives block here−t. Steps go over chunks innermost, so a chunk moves on as soon as it is folded.
-// `channels` rings run side by side on blocks of their own; every second one runs the other way.
+// block here−s and folds block here−s−1 from the left into the output; step t of the all-gather sends block here+1−t
+// and receives block here−t. Steps go over chunks innermost, so a chunk moves on as soon as it is folded. `channels`
+// rings run side by side on blocks of their own; every second one runs the other way.
 //
 // Steps 2(p−1); bytes sent per rank 2n(p−1)/p. Any p, any shape, any size.
 // Determinism: each block is folded once, in ring order, lower ranks' operand first, and then copied.

@@ -18,12 +18,12 @@ struct RingSetup {
   Buffer own = Buffer::input;  ///< where the own operand lies
   int kind = 0;                ///< two kinds of semaphores
   int region = 0;
-  int slot = 0;                ///< first of ring_slots()
+  int slot = 0;  ///< first of ring_slots()
   int depth = 1;
   int channel = 0;
-  Wait first{};                ///< optional: signalled when a chunk of block `here` of the own operand is there
-  Wait partial{};              ///< the same for the blocks after it: here−1, here−2, …
-  Raise done{};                ///< optional: to raise when a chunk of the result is in the output: here+1, here, here−1, …
+  Wait first{};    ///< optional: signalled when a chunk of block `here` of the own operand is there
+  Wait partial{};  ///< the same for the blocks after it: here−1, here−2, …
+  Raise done{};    ///< optional: to raise when a chunk of the result is in the output: here+1, here, here−1, …
 };
 
 constexpr int ring_slots(int depth) { return 2 * depth; }

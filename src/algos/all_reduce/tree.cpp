@@ -92,8 +92,10 @@ class TreeLanes {
     for (const auto& child : place_.children) children.push_back(rank_of(child.member));
     to_children_.emplace_back(b_, down_.memory, down_.send, stream(false, b_.rank()), children);
     if (is_root()) return;
-    if (parent_local()) from_parent_.emplace_back(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
-    else if (!is_leaf() || setup_.done) landed_ = b_.flag();
+    if (parent_local())
+      from_parent_.emplace_back(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
+    else if (!is_leaf() || setup_.done)
+      landed_ = b_.flag();
   }
 
   /// Children and own operand, in the order of the lowest member that each contains.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Reduce up a tree, broadcast down the same tree, chunk by chunk: the lanes that tree algorithms share. They differ in the
-// shape of the tree.
+// Reduce up a tree, broadcast down the same tree, chunk by chunk: the lanes that tree algorithms share. They differ in
+// the shape of the tree.
 #pragma once
 
 #include <vector>
@@ -31,18 +31,18 @@ TreePlace double_tree_place(int tree, int member, int members);
 
 /// What the lanes of one tree work on.
 struct TreeSetup {
-  std::vector<Rank> members;      ///< in the order of the lowest rank that each stands for
-  int here = 0;                   ///< own index in it
-  int block = 0;                  ///< what the tree reduces
-  Buffer own = Buffer::input;     ///< where the own operand lies
-  int kind = 0;                   ///< first of kTreeKinds kinds of semaphores
+  std::vector<Rank> members;   ///< in the order of the lowest rank that each stands for
+  int here = 0;                ///< own index in it
+  int block = 0;               ///< what the tree reduces
+  Buffer own = Buffer::input;  ///< where the own operand lies
+  int kind = 0;                ///< first of kTreeKinds kinds of semaphores
   int region = 0;
-  int slot = 0;                   ///< first of tree_slots()
+  int slot = 0;  ///< first of tree_slots()
   int depth = 1;
-  int max_children = 2;           ///< of any member
+  int max_children = 2;  ///< of any member
   int channel = 0;
-  Wait partial{};                 ///< optional: signalled when a chunk of the own operand is there
-  Raise done{};                   ///< optional: to raise when a chunk of the result is in the output
+  Wait partial{};  ///< optional: signalled when a chunk of the own operand is there
+  Raise done{};    ///< optional: to raise when a chunk of the result is in the output
 };
 
 inline constexpr int kTreeKinds = 4;

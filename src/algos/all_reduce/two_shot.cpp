@@ -7,15 +7,16 @@
 // Second shot: everybody copies every finished block from its owner. Each byte is read from another rank twice in all.
 //
 // Staged form, per piece, on two lanes:
-//   show    copy all blocks but the own from the input into a window slot that is laid out like a piece; `shown` to each
+//   show    copy all blocks but the own from the input into a window slot that is laid out like a piece; `shown` to
+//   each
 //           block's owner
 //   work    when all have shown: fold the own block (own input and the peers' slots) into a result slot; `done` to all;
-//           copy it to the output. Then, owner by owner: wait `done`, copy the block from the owner's result slot to the
-//           output; finally give the slot back to `show` (`again`).
+//           copy it to the output. Then, owner by owner: wait `done`, copy the block from the owner's result slot to
+//           the output; finally give the slot back to `show` (`again`).
 // Results have slots of their own: the blocks of the last, shorter piece lie elsewhere in a slot than those before.
-// So the copy-in of the next piece goes on while this one is folded, `depth` slots deep. Nothing else needs credits: a peer
-// shows piece i only when it is through with piece i − depth, so when all have shown, the result slot is free; and when
-// the last `done` of a piece is heard, everybody has read what was shown for it.
+// So the copy-in of the next piece goes on while this one is folded, `depth` slots deep. Nothing else needs credits: a
+// peer shows piece i only when it is through with piece i − depth, so when all have shown, the result slot is free; and
+// when the last `done` of a piece is heard, everybody has read what was shown for it.
 //
 // Direct form: no window. When all have `entered`, the owner folds the peers' inputs into its output; `done`; the peers
 // copy from the owner's output. A rank's own block is read by nobody else and the others are overwritten only after
@@ -123,8 +124,7 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double block = t.bytes() / p;
   const double fold = t.fold(block, p);
-  if (query.spec.direct)
-    return (2 + 2 * t.pieces()) * t.flags(p - 1) + 2 * (p - 1) * t.read_direct(block) + fold;
+  if (query.spec.direct) return (2 + 2 * t.pieces()) * t.flags(p - 1) + 2 * (p - 1) * t.read_direct(block) + fold;
   const double own_copies = t.copy(t.bytes());  // all blocks but one in, one out
   const double slots = t.bytes() / t.pieces() * query.spec.depth;
   return 2 * t.pieces() * t.flags(p - 1) + (own_copies + 2 * (p - 1) * t.read(block)) * CostTerms::spill(slots) + fold;
