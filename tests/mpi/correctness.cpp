@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -57,6 +58,7 @@ class Sweep {
     return {bench::all_types().size(), bench::all_ops().size(), algorithms_.size(), kModes.size(), counts_.size(), layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
+  bool served_anywhere(std::size_t algorithm) const { return std::ranges::find(served_[algorithm], true) != served_[algorithm].end(); }
 
   void run(const Choice& choice) {
     const bench::TypeInfo& type = bench::all_types()[choice[kType]];
@@ -156,7 +158,8 @@ class Sweep {
 void run_sample(Sweep& sweep, std::optional<std::size_t> layout) {
   const auto allowed = [&](std::size_t i, std::size_t a, std::size_t j, std::size_t b) {
     if (layout && j == kLayout && b != *layout) return false;
-    return i != kAlgorithm || j != kLayout || sweep.served(a, b);
+    if (i == kAlgorithm && j == kLayout) return sweep.served(a, b);
+    return (i != kAlgorithm || sweep.served_anywhere(a)) && (j != kAlgorithm || sweep.served_anywhere(b));
   };
   for (const Choice& choice : pairwise(sweep.sizes(), allowed)) sweep.run(choice);
 }

@@ -47,11 +47,11 @@ struct Row {
 
 /// What is true of the whole run.
 struct RunFacts {
-  std::string collective;
-  std::string bus_factor;
-  std::string version;
-  std::string git;
-  std::string mpi;
+  std::string collective{};
+  std::string bus_factor{};
+  std::string version{};
+  std::string git{};
+  std::string mpi{};
   int ranks = 0;
   int nodes = 0;
   double busbw_limit_gbs = 0;  ///< 0: not known
