@@ -17,7 +17,7 @@ namespace umbel::net {
 namespace {
 
 std::uint64_t namespace_inode(const char* name) {
-  struct stat status{};
+  struct stat status {};
   return stat(fmt::format("/proc/self/ns/{}", name).c_str(), &status) == 0 ? status.st_ino : 0;
 }
 

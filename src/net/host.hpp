@@ -16,7 +16,7 @@ struct HostHint {
   std::uint64_t ipc_ns = 0;
   std::uint64_t net_ns = 0;
   std::uint64_t uts_ns = 0;
-  char host_name[64] = {};     ///< as it is, never cut at a dot; for messages
+  char host_name[64] = {};  ///< as it is, never cut at a dot; for messages
 
   /// Could memory be mapped between the two? False only where that is certain (other boot, other PID namespace).
   bool may_share_memory(const HostHint& other) const noexcept;

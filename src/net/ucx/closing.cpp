@@ -24,9 +24,8 @@ void Transport::Impl::progress_until(Done done, Clock::time_point deadline) noex
 }
 
 bool Transport::Impl::controls_out() const noexcept {
-  return std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-    return peer.state == PeerState::connected && peer.controls != 0;
-  });
+  return std::none_of(peers_.begin(), peers_.end(),
+                      [](const Peer& peer) { return peer.state == PeerState::connected && peer.controls != 0; });
 }
 
 /// UCX before 1.14 aborts the process ("got REP message", openucx/ucx#8175) when a worker is destroyed while its answer

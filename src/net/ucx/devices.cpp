@@ -95,7 +95,8 @@ DeviceChoice choose_named(const std::vector<std::string>& names, const std::vect
   for (const std::string& name : names) {
     for (const NetDevice& device : existing) {
       if (!names_device(name, device)) continue;
-      if (!device.usable) throw InvalidArgument(fmt::format("network device {} is down or has no address", device.name));
+      if (!device.usable)
+        throw InvalidArgument(fmt::format("network device {} is down or has no address", device.name));
       chosen.push_back(device.name);
     }
   }

@@ -10,8 +10,8 @@ namespace umbel::net {
 
 /// A network device that UCX could use on this host.
 struct NetDevice {
-  std::string name;          ///< as UCX spells it: `eth0`, `mlx5_0:1`
-  bool usable = false;       ///< up and running
+  std::string name;     ///< as UCX spells it: `eth0`, `mlx5_0:1`
+  bool usable = false;  ///< up and running
   bool loopback = false;
   std::vector<std::string> addresses;  ///< of interfaces; empty for InfiniBand ports
 };

@@ -26,9 +26,8 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
 }  // namespace
 
 std::string to_text(const CallSummary& summary) {
-  std::string text =
-      fmt::format("{} of {} × {}, {}", name_of(summary.collective), summary.count, name_of(summary.dtype),
-                  name_of(summary.op));
+  std::string text = fmt::format("{} of {} × {}, {}", name_of(summary.collective), summary.count,
+                                 name_of(summary.dtype), name_of(summary.op));
   if (summary.root >= 0) text += fmt::format(", root {}", summary.root);
   return text;
 }
@@ -36,9 +35,9 @@ std::string to_text(const CallSummary& summary) {
 std::string to_text(const Mismatch& m) {
   const std::string where = fmt::format("operation {} of communicator {}", m.key.sequence, m.key.communicator);
   if (m.only_length()) {
-    return fmt::format("{}: rank {} sent {} bytes where {} were expected (channel {}, message {}), in the same call: {}",
-                       where, m.key.source, m.found_bytes, m.expected_bytes, m.key.channel, m.key.index,
-                       to_text(m.expected));
+    return fmt::format(
+        "{}: rank {} sent {} bytes where {} were expected (channel {}, message {}), in the same call: {}", where,
+        m.key.source, m.found_bytes, m.expected_bytes, m.key.channel, m.key.index, to_text(m.expected));
   }
   return fmt::format("{}: this rank called {}, but rank {} called {} ({})", where, to_text(m.expected), m.key.source,
                      to_text(m.found), difference(m.expected, m.found));

@@ -59,7 +59,8 @@ struct Mismatch {
   std::uint64_t expected_bytes = 0;
   std::uint64_t found_bytes = 0;
 
-  /// The summaries are equal and only the lengths differ: a defect of Umbel or differing configurations, not the user's.
+  /// The summaries are equal and only the lengths differ: a defect of Umbel or differing configurations, not the
+  /// user's.
   bool only_length() const noexcept { return expected == found; }
 };
 

@@ -87,8 +87,8 @@ RequestState Transport::Impl::test(RequestId id) {
     const RequestState state = request->state;
     if (state == RequestState::failed) tell_failure(*request);
     if (state == RequestState::mismatch) {
-      last_mismatch = Mismatch{request->key(), request->header.summary, request->found, request->bytes,
-                               request->found_bytes};
+      last_mismatch =
+          Mismatch{request->key(), request->header.summary, request->found, request->bytes, request->found_bytes};
     }
     retire(request);
     return state;
@@ -139,8 +139,8 @@ RequestId Transport::Impl::post_send(int to, const MessageKey& key, const CallSu
   params.cb.send = on_sent;
   params.user_data = request;
   used(target);
-  const ucs_status_ptr_t handle = ucp_am_send_nbx(target.endpoint, kMessageAm, &request->header,
-                                                  sizeof request->header, data, bytes, &params);
+  const ucs_status_ptr_t handle =
+      ucp_am_send_nbx(target.endpoint, kMessageAm, &request->header, sizeof request->header, data, bytes, &params);
   if (handle == nullptr || UCS_PTR_IS_ERR(handle)) settle(request, UCS_PTR_STATUS(handle));
   return id_of(*request);
 }
@@ -153,8 +153,7 @@ void Transport::Impl::on_sent(void* handle, ucs_status_t status, void* user_data
 
 // --- receiving -----------------------------------------------------------------------------------------------------
 
-RequestId Transport::Impl::post_recv(const MessageKey& key, const CallSummary& summary, void* data,
-                                     std::size_t bytes) {
+RequestId Transport::Impl::post_recv(const MessageKey& key, const CallSummary& summary, void* data, std::size_t bytes) {
   (void)peer(key.source);  // throws for a number that is none
   Request* request = new_request(key.source, key, summary);
   request->data = data;

@@ -36,8 +36,8 @@ void Transport::Impl::connect(int number, std::string_view address) {
 ucp_ep_h Transport::Impl::open_endpoint(Peer& to, std::string_view address) {
   const PeerAddress parts = parse_address(address);
   ucp_ep_params_t params{};
-  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
   params.address = reinterpret_cast<const ucp_address_t*>(parts.ucx.data());
   params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   params.err_handler.cb = on_endpoint_error;
@@ -102,8 +102,7 @@ bool Transport::Impl::send_control(Peer& to, std::uint32_t type, std::span<const
   return post_control(to, type, bytes) != Posted::refused;
 }
 
-Transport::Impl::Posted Transport::Impl::post_control(Peer& to, std::uint32_t type,
-                                                      std::span<const std::byte> bytes) {
+Transport::Impl::Posted Transport::Impl::post_control(Peer& to, std::uint32_t type, std::span<const std::byte> bytes) {
   ControlSend* send = control_sends_.take();
   send->peer = &to;
   send->header = {options.job_nonce, options.rank, type};

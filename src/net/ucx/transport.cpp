@@ -145,9 +145,7 @@ void Transport::forget_communicator(std::uint32_t communicator) {
 const std::optional<Mismatch>& Transport::last_mismatch() const noexcept { return impl_->last_mismatch; }
 const std::string& Transport::last_failure() const noexcept { return impl_->last_failure; }
 
-void Transport::set_unexpected_handler(UnexpectedHandler handler) {
-  impl_->unexpected_handler = std::move(handler);
-}
+void Transport::set_unexpected_handler(UnexpectedHandler handler) { impl_->unexpected_handler = std::move(handler); }
 
 void Transport::for_each_unexpected(const UnexpectedHandler& visit) const {
   impl_->unexpected.for_each([&](const Unexpected& m) { visit(m.header.key, m.header.summary, m.bytes); });

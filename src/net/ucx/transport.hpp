@@ -36,7 +36,7 @@ enum class RequestState : std::uint8_t {
 };
 
 enum class PeerState : std::uint8_t {
-  unknown,    ///< never connected
+  unknown,  ///< never connected
   connected,
   left,    ///< said goodbye: it destroyed its transport in good order. No failure, but nothing more will come.
   failed,  ///< its process died, the connection broke, or mark_failed was called
@@ -94,9 +94,9 @@ class Transport {
   std::uint32_t failures() const noexcept;
   /// The caller knows better (a pidfd, a missing heartbeat): from now on the peer counts as failed.
   void mark_failed(int peer, std::string_view why);
-  /// After a failure of the job: the destructor closes the connections but leaves UCX's worker to the end of the process.
-  /// UCX 1.13 aborts the process when a worker is destroyed while a connection request of a peer that is gone is still
-  /// unanswered (ucp_request.c, "got REP message"). Implied by a failed peer, and by one that was never heard.
+  /// After a failure of the job: the destructor closes the connections but leaves UCX's worker to the end of the
+  /// process. UCX 1.13 aborts the process when a worker is destroyed while a connection request of a peer that is gone
+  /// is still unanswered (ucp_request.c, "got REP message"). Implied by a failed peer, and by one that was never heard.
   void leave_behind() noexcept;
   /// When anything last arrived from the peer; the time of connect() before that.
   std::chrono::steady_clock::time_point last_heard(int peer) const noexcept;
@@ -147,7 +147,8 @@ class Transport {
   /// Before sleeping on event_fd(): false means there is work, call progress() instead of sleeping.
   bool arm();
 
-  // --- facts -----------------------------------------------------------------------------------------------------------
+  // --- facts
+  // -----------------------------------------------------------------------------------------------------------
 
   /// The devices and transports chosen, and why: one line for people.
   const std::string& device_text() const noexcept;

@@ -33,7 +33,8 @@ struct ControlHeader {
   std::uint32_t type = 0;
 };
 
-// Types of control messages that are our own: "I am destroying my transport", and one that says nothing (see flushed()).
+// Types of control messages that are our own: "I am destroying my transport", and one that says nothing (see
+// flushed()).
 inline constexpr std::uint32_t kGoodbye = 1U << 31U;
 inline constexpr std::uint32_t kDrain = kGoodbye + 1;
 
@@ -118,8 +119,7 @@ class Transport::Impl {
   bool send_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes);
 
   // messages.cpp
-  RequestId post_send(int peer, const MessageKey& key, const CallSummary& summary, const void* data,
-                      std::size_t bytes);
+  RequestId post_send(int peer, const MessageKey& key, const CallSummary& summary, const void* data, std::size_t bytes);
   RequestId post_recv(const MessageKey& key, const CallSummary& summary, void* data, std::size_t bytes);
   RequestState test(RequestId id);
   void abandon(RequestId id) noexcept;
@@ -144,8 +144,8 @@ class Transport::Impl {
  private:
   // peers.cpp
   static void on_endpoint_error(void* arg, ucp_ep_h endpoint, ucs_status_t status);
-  static ucs_status_t on_control(void* arg, const void* header, std::size_t header_bytes, void* data,
-                                 std::size_t bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_control(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                                 const ucp_am_recv_param_t* param);
   static void on_control_sent(void* request, ucs_status_t status, void* user_data);
   ucp_ep_h open_endpoint(Peer& peer, std::string_view address);
   void note_goodbye(Peer& peer);
@@ -158,8 +158,8 @@ class Transport::Impl {
   void end_drain(Peer& peer) noexcept;
 
   // messages.cpp
-  static ucs_status_t on_message(void* arg, const void* header, std::size_t header_bytes, void* data,
-                                 std::size_t bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_message(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                                 const ucp_am_recv_param_t* param);
   static void on_sent(void* request, ucs_status_t status, void* user_data);
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   Request* new_request(int peer, const MessageKey& key, const CallSummary& summary);
@@ -197,7 +197,7 @@ class Transport::Impl {
   bool worker_flushing_ = false;  // UCX has a flush of the worker in hand
   bool closing_ = false;
   int open_endpoints_ = 0;  // while closing: those that UCX has not closed yet
-  Worker worker_;  // the last member: it goes first, while what its callbacks point to is still there
+  Worker worker_;           // the last member: it goes first, while what its callbacks point to is still there
 };
 
 }  // namespace umbel::net

@@ -34,8 +34,8 @@ void set(const Config& config, const char* name, const std::string& value) {
   check_ucx(ucp_config_modify(config.get(), name, value.c_str()), fmt::format("UCX setting {}={}", name, value));
 }
 
-/// Over TCP a rendezvous costs more than it saves up to here: 64 KiB take 30 µs eagerly and 40 µs by rendezvous over the
-/// loopback, and on a real link the question and answer come on top. UCX's own threshold is right for InfiniBand.
+/// Over TCP a rendezvous costs more than it saves up to here: 64 KiB take 30 µs eagerly and 40 µs by rendezvous over
+/// the loopback, and on a real link the question and answer come on top. UCX's own threshold is right for InfiniBand.
 constexpr std::size_t kTcpEagerBytes = 65536;
 
 /// Will all traffic go over TCP? (No InfiniBand port among what UCX may use.)

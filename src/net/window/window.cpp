@@ -84,8 +84,8 @@ std::string advice_for(int error, std::size_t bytes) {
 }
 
 [[noreturn]] void throw_window_error(const char* call, int error, std::size_t bytes) {
-  throw SystemError(fmt::format("shared memory window of {}: {}: {}; {}", bytes_text(bytes), call,
-                                std::strerror(error), advice_for(error, bytes)));
+  throw SystemError(fmt::format("shared memory window of {}: {}: {}; {}", bytes_text(bytes), call, std::strerror(error),
+                                advice_for(error, bytes)));
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ Fd open_window(const WindowDescriptor& d) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) throw_window_error("open", errno, d.total_bytes);
     return Fd(-1);
   }
-  struct stat status{};
+  struct stat status {};
   std::uint64_t nonce[2] = {};
   const bool right = fstat(fd.get(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) == d.total_bytes &&
                      pread(fd.get(), nonce, sizeof nonce, 0) == static_cast<ssize_t>(sizeof nonce) &&

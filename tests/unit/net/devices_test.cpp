@@ -17,8 +17,8 @@ NetDevice interface_named(const std::string& name, bool usable = true) {
 }
 
 std::vector<NetDevice> some_devices() {
-  return {interface_named("eth0"),        interface_named("eth0.100"),   interface_named("eth1", false),
-          interface_named("lo"),          {"mlx5_0:1", true, false, {}}, {"mlx5_0:2", false, false, {}},
+  return {interface_named("eth0"),      interface_named("eth0.100"),   interface_named("eth1", false),
+          interface_named("lo"),        {"mlx5_0:1", true, false, {}}, {"mlx5_0:2", false, false, {}},
           {"mlx5_1:1", true, false, {}}};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Peers that leave, die or stop. The peer that dies is a process of its own: a thread cannot be killed. It is forked, so
-// this program itself must never make a transport: every test runs in a fresh child (in_fresh_process).
+// Peers that leave, die or stop. The peer that dies is a process of its own: a thread cannot be killed. It is forked,
+// so this program itself must never make a transport: every test runs in a fresh child (in_fresh_process).
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -140,7 +140,8 @@ TEST(TransportFailure, KilledPeerEndsALargeSend) {
     peer.send_signal(SIGKILL);
     EXPECT_EQ(finish(*transport, send, std::chrono::seconds(5)), RequestState::failed);
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_TRUE(progress_until(*transport, [&] { return transport->flushed(); }, std::chrono::seconds(1)));
+    EXPECT_TRUE(progress_until(
+        *transport, [&] { return transport->flushed(); }, std::chrono::seconds(1)));
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
   });
 }
@@ -239,6 +240,22 @@ void send_and_go(const Bootstrap& b) {
 TEST(TransportFailure, LastMessageArrivesThoughItsSenderIsGone) {
   in_fresh_process([] {
     for (int round = 0; round < 5; ++round) run_ranks(2, send_and_go);
+  });
+}
+
+/// UCX 1.13 aborts when a worker is destroyed while a peer's connection is half open.
+TEST(TransportFailure, ConnectedAndClosedAtOnce) {
+  in_fresh_process([] {
+    for (int round = 0; round < 10; ++round) {
+      run_ranks(4, [round](const Bootstrap& b) {
+        auto transport = make_transport(b.rank, 4);
+        const auto addresses = all_gather_bytes(b, transport->address());
+        for (int peer = 0; peer < 4; ++peer) {
+          if (peer != b.rank) transport->connect(peer, addresses[static_cast<std::size_t>(peer)]);
+        }
+        progress_for(*transport, std::chrono::milliseconds((b.rank * 3 + round) % 4));
+      });
+    }
   });
 }
 

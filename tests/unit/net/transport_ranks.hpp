@@ -42,7 +42,8 @@ inline RequestState finish(Transport& transport, RequestId request, std::chrono:
 
 /// Goes on progressing for a while, whatever comes.
 inline void progress_for(Transport& transport, std::chrono::milliseconds time) {
-  progress_until(transport, [] { return false; }, time);
+  progress_until(
+      transport, [] { return false; }, time);
 }
 
 inline std::unique_ptr<Transport> make_transport(int rank, int peers, std::uint64_t nonce = kNonce) {

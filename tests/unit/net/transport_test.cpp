@@ -60,7 +60,11 @@ TEST(Transport, UnexpectedMessagesReceivedBackwards) {
       EXPECT_EQ(summary, call_of(1));
       total += bytes;
     });
-    EXPECT_EQ(total, [] { std::size_t sum = 0; for (const std::size_t s : kSizes) sum += s; return sum; }());
+    EXPECT_EQ(total, [] {
+      std::size_t sum = 0;
+      for (const std::size_t s : kSizes) sum += s;
+      return sum;
+    }());
     for (std::size_t i = kSizes.size(); i-- > 0;) {
       std::vector<unsigned char> in(kSizes[i]);
       const MessageKey key = key_of(0, 7, static_cast<std::uint32_t>(i));
@@ -83,7 +87,8 @@ TEST(Transport, ThreeRanksExchangeManyMessagesInAnyOrder) {
       for (int peer = 0; peer < 3; ++peer) {
         if (peer == b.rank) continue;
         const std::uint32_t mine = (i * 7) % kMessages;  // in another order than the sends
-        requests.push_back(transport.post_recv(key_of(peer, 1, mine), call_of(8), &in[static_cast<std::size_t>(peer)][mine], 8));
+        requests.push_back(
+            transport.post_recv(key_of(peer, 1, mine), call_of(8), &in[static_cast<std::size_t>(peer)][mine], 8));
         requests.push_back(transport.post_send(peer, key_of(b.rank, 1, i), call_of(8), &out[i], 8));
       }
     }
@@ -109,7 +114,9 @@ TEST(Transport, DifferingCallsAreAMismatchWithBothValues) {
           return;
         }
         RequestId recv = RequestId::none;
-        const auto post = [&] { recv = transport.post_recv(key_of(0, 3), call_of(bytes, RedOp::min), data.data(), bytes); };
+        const auto post = [&] {
+          recv = transport.post_recv(key_of(0, 3), call_of(bytes, RedOp::min), data.data(), bytes);
+        };
         if (expected) post();
         b.barrier();
         if (!expected) {
@@ -132,10 +139,12 @@ TEST(Transport, DifferingLengthIsAMismatch) {
   run_transports(2, [](const Bootstrap& b, Transport& transport) {
     std::vector<unsigned char> data(100);
     if (b.rank == 0) {
-      EXPECT_EQ(finish(transport, transport.post_send(1, key_of(0, 3), call_of(1), data.data(), 60)), RequestState::done);
+      EXPECT_EQ(finish(transport, transport.post_send(1, key_of(0, 3), call_of(1), data.data(), 60)),
+                RequestState::done);
       return;
     }
-    EXPECT_EQ(finish(transport, transport.post_recv(key_of(0, 3), call_of(1), data.data(), 100)), RequestState::mismatch);
+    EXPECT_EQ(finish(transport, transport.post_recv(key_of(0, 3), call_of(1), data.data(), 100)),
+              RequestState::mismatch);
     EXPECT_TRUE(transport.last_mismatch()->only_length());
     EXPECT_EQ(transport.last_mismatch()->expected_bytes, 100U);
     EXPECT_EQ(transport.last_mismatch()->found_bytes, 60U);
@@ -194,7 +203,10 @@ TEST(Transport, StrangersAreCountedAndNeverMatched) {
   const RequestId recv_small = host->post_recv(key_of(1, 1), call_of(1), in.data(), 8);
   const RequestId recv_large = host->post_recv(key_of(1, 2), call_of(1), in.data(), in.size());
   host->set_control_handler([](int, std::uint32_t, std::span<const std::byte>) { FAIL() << "a stranger's control"; });
-  ASSERT_TRUE(progress_until(*host, [&] { stranger->progress(); return host->strangers() == 3; }));
+  ASSERT_TRUE(progress_until(*host, [&] {
+    stranger->progress();
+    return host->strangers() == 3;
+  }));
   RequestState state = RequestState::pending;
   ASSERT_TRUE(progress_until(*host, [&] {
     stranger->progress();
@@ -281,7 +293,8 @@ TEST(Transport, FlushDoesNotWaitForAPeerThatIsBusyElsewhere) {
     if (b.rank == 0) {
       const RequestId last = transport.post_send(1, key_of(0, 2), call_of(1), data.data(), data.size());
       EXPECT_EQ(finish(transport, last), RequestState::done);
-      EXPECT_TRUE(progress_until(transport, [&] { return transport.flushed(); }, std::chrono::seconds(2)));
+      EXPECT_TRUE(progress_until(
+          transport, [&] { return transport.flushed(); }, std::chrono::seconds(2)));
     }
     b.barrier();
     if (b.rank == 1) {
@@ -306,7 +319,8 @@ TEST(Transport, FlushWaitsForWhatTheSocketDoesNotTake) {
       sends.push_back(transport.post_send(1, key_of(0, 2, i), call_of(1), data.data(), data.size()));
     }
     if (b.rank == 0) {
-      EXPECT_FALSE(progress_until(transport, [&] { return transport.flushed(); }, std::chrono::milliseconds(200)));
+      EXPECT_FALSE(progress_until(
+          transport, [&] { return transport.flushed(); }, std::chrono::milliseconds(200)));
     }
     b.barrier();
     if (b.rank == 1) {

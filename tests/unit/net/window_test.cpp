@@ -8,12 +8,18 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -298,6 +304,34 @@ TEST(Cma, FailedReadSaysWhere) {
   } catch (const SystemError& error) {
     EXPECT_THAT(error.what(), HasSubstr("0x1000"));
     EXPECT_THAT(error.what(), HasSubstr("after 0 of 64"));
+  }
+}
+
+/// From now on process_vm_readv fails in this process with `error`, as in a container that forbids it.
+bool deny_cma(int error) {
+  std::array<sock_filter, 4> rules = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{static_cast<unsigned short>(rules.size()), rules.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(Cma, DeniedBySeccompIsToldWithTheReason) {
+  PeerProcess other;
+  for (const int error : {EPERM, ENOSYS}) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      if (!deny_cma(error)) _exit(2);
+      const CmaProbe probe = probe_cma(other.said.pid, other.said.secret_address, kSecret);
+      const std::string clue = error == EPERM ? "SYS_PTRACE" : "seccomp";
+      _exit(!probe.works && probe.reason.find(clue) != std::string::npos ? 0 : 3);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "wait status " << status << ", error " << error;
   }
 }
 
