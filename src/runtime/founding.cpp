@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -41,9 +42,21 @@ std::uint64_t token(std::uint64_t nonce, Rank from, Rank to) {
   return mixed | 1U;  // never the zero of an untouched slot
 }
 
-Config settle(const CommOptions& options) {
+/// The log's variables, and a warning for each UMBEL_* variable that there is not; once a process.
+void prepare_log(const Config& config, Rank rank) {
+  configure_log(config.debug, SubsystemSet::parse(config.debug_subsystems));
+  static std::once_flag once;
+  std::call_once(once, [rank] {
+    set_log_rank(rank);
+    if (rank != 0) return;  // the environment is usually the same everywhere: one warning is enough
+    for (const std::string& message : unknown_variables()) log_warn(Subsystem::init, "{}", message);
+  });
+}
+
+Config settle(const CommOptions& options, Rank rank) {
   net::refuse_if_forked("making a communicator");
   Config config = options.config ? *options.config : Config::from_environment();
+  if (!options.config) prepare_log(config, rank);
   if (!options.algorithm.empty()) config.algorithm = options.algorithm;
   if (!options.placement.empty()) config.nodes = options.placement;
   if (options.timeout.count() > 0)
@@ -167,7 +180,7 @@ void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded&
 
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Config config;
-  agree(bootstrap, "start", [&] { config = settle(options); });
+  agree(bootstrap, "start", [&] { config = settle(options, bootstrap.rank); });
   const Handshake handshake = shake_hands(bootstrap, UMBEL_VERSION_TEXT, config.agreed_text());
   const ArenaLayout layout = layout_for(config, bootstrap.size);
   std::optional<net::Window> window;

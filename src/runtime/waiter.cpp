@@ -18,11 +18,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t kSpins = 2000;         ///< looks before the first yield: some 20 µs
-constexpr std::uint32_t kFirstLook = 64;       ///< rounds before the clock is read
-constexpr auto kYieldFor = 5ms;                ///< then sleep
+constexpr auto kSpinFor = 20us;           ///< before the first yield
+constexpr std::uint32_t kFirstLook = 64;  ///< rounds before the clock is read
+constexpr auto kYieldFor = 5ms;           ///< then sleep
 constexpr auto kLongestSleep = 1ms;
-constexpr auto kTakenAway = 5us;               ///< a yield that takes longer has let somebody else run
+constexpr auto kTakenAway = 5us;          ///< a yield that takes longer has let somebody else run
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -42,7 +42,7 @@ void wake(Header& header) noexcept {
 }
 
 Waiter::Waiter(Header& own, net::Transport* transport, WaitMode mode, bool crowded)
-    : own_(own), transport_(transport), mode_(mode), crowded_(crowded), spins_(crowded ? 0 : kSpins) {}
+    : own_(own), transport_(transport), mode_(mode), crowded_(crowded), spin_for_(crowded ? 0ns : kSpinFor) {}
 
 void Waiter::disarm() noexcept {
   armed_ = false;
@@ -52,21 +52,21 @@ void Waiter::disarm() noexcept {
 std::chrono::nanoseconds Waiter::idle() {
   ++rounds_;
   if (rounds_ == 1) since_ = Clock::time_point{};
-  if (rounds_ < kFirstLook && mode_ != WaitMode::sleep && (mode_ == WaitMode::spin || spins_ != 0)) {
+  if (rounds_ < kFirstLook && mode_ != WaitMode::sleep && (mode_ == WaitMode::spin || spin_for_ != 0ns)) {
     relax();
     return 0ns;
   }
   const Clock::time_point now = Clock::now();
   if (since_ == Clock::time_point{}) since_ = now;
   const std::chrono::nanoseconds waited = now - since_;
-  if (mode_ == WaitMode::spin || (mode_ == WaitMode::automatic && rounds_ < spins_)) {
+  if (mode_ == WaitMode::spin || (mode_ == WaitMode::automatic && waited < spin_for_)) {
     relax();
     return waited;
   }
   if (mode_ != WaitMode::sleep && (waited < kYieldFor || mode_ == WaitMode::yield)) {
     ::sched_yield();
     // Whoever got the core in between is likely to want it again: spinning would only hold it up.
-    if (!crowded_) spins_ = Clock::now() - now > kTakenAway ? 0 : kSpins;
+    if (!crowded_) spin_for_ = Clock::now() - now > kTakenAway ? 0ns : std::chrono::nanoseconds(kSpinFor);
     return waited;
   }
   if (!armed_) {  // announce it, and let the caller look once more

@@ -44,7 +44,7 @@ class Waiter {
   bool crowded_;
   bool armed_ = false;
   std::uint32_t rounds_ = 0;
-  std::uint32_t spins_;
+  std::chrono::nanoseconds spin_for_;
   Clock::time_point since_{};
 };
 
