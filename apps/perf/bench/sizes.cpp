@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "sizes.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -51,9 +52,10 @@ std::vector<std::uint64_t> sweep(std::uint64_t first, std::uint64_t last, std::u
   std::vector<std::uint64_t> sizes{first};
   while (true) {
     const std::uint64_t size = sizes.back();
-    std::uint64_t next = factor > 1 ? size * factor : size + step;
-    if (factor > 1 && size == 0) next = 1;
-    if (next <= size || next > last) return sizes;
+    // compared before they are computed: the next size may not fit into 64 bits
+    if (factor > 1 ? size > last / factor : step > last - size) return sizes;
+    const std::uint64_t next = factor > 1 ? std::max<std::uint64_t>(size * factor, 1) : size + step;
+    if (next > last) return sizes;
     sizes.push_back(next);
   }
 }

@@ -25,7 +25,10 @@ double rounded(const TypeInfo& type, double value) {
   return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
 }
 
-double range_of(const TypeInfo& type) { return type.dtype == UMBEL_FP16 ? 65504.0 : 3e38; }
+double range_of(const TypeInfo& type) {
+  if (type.dtype == UMBEL_FP16) return 65504.0;
+  return type.dtype == UMBEL_FP64 ? 1e308 : 3e38;
+}
 
 /// The reduction in `order`, rounded to the type after every step.
 double reduced(const TypeInfo& type, const OpInfo& op, int ranks, std::size_t index, bool backward) {
