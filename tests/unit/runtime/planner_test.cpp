@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/planner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.hpp"
+
+namespace umbel::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+PlannerInputs inputs(Rank rank, const Shape& shape) {
+  return {.rank = rank, .shape = shape, .layout = {.semaphores = 1024, .slot_bytes = 1U << 20U}, .direct = true};
+}
+
+PlanKey fp32(std::uint64_t count) { return {.count = count, .elem_bytes = 4}; }
+
+Shape two_nodes() { return Shape::from_nodes(std::vector<int>{0, 0, 0, 1, 1}); }
+
+std::string refusal(PlannerInputs in, const PlanKey& key) { return Planner(std::move(in)).refuses(key); }
+
+TEST(Planner, EveryRankComesToTheSamePlan) {
+  for (const Shape& shape : {Shape::one_node(4), two_nodes()}) {
+    for (std::uint64_t count : {0U, 1U, 1000U, 100'000U, 10'000'000U}) {
+      Planner first(inputs(0, shape));
+      const Plan plan = first.plan(fp32(count));
+      for (Rank rank = 1; rank < shape.ranks(); ++rank) {
+        Planner other(inputs(rank, shape));
+        const Plan& theirs = other.plan(fp32(count));
+        EXPECT_EQ(theirs.built->algorithm, plan.built->algorithm);
+        EXPECT_EQ(theirs.built->spec, plan.built->spec);
+        EXPECT_EQ(theirs.binding.chunk, plan.binding.chunk);
+        EXPECT_EQ(theirs.binding.piece, plan.binding.piece);
+        EXPECT_EQ(theirs.binding.window_bytes, plan.binding.window_bytes);
+        EXPECT_EQ(theirs.built->program.rank, rank);
+      }
+    }
+  }
+}
+
+TEST(Planner, PlansFitTheWindow) {
+  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+    PlanKey key = fp32(100'000'000);
+    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::all_reduce_catalog().data());
+    PlannerInputs in = inputs(0, Shape::one_node(8));
+    in.direct = false;
+    Planner planner(in);
+    if (!planner.refuses(key).empty()) continue;
+    EXPECT_LE(planner.plan(key).binding.window_bytes, in.layout.slot_bytes) << algorithm.name;
+  }
+}
+
+TEST(Planner, AForcedAlgorithmIsTheOneOrNone) {
+  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+    PlanKey key = fp32(1000);
+    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::all_reduce_catalog().data());
+    Planner planner(inputs(1, two_nodes()));
+    const std::string reason = planner.refuses(key);
+    if (reason.empty()) {
+      EXPECT_EQ(planner.plan(key).built->algorithm, &algorithm);
+    } else {
+      EXPECT_THROW(planner.plan(key), Unsupported) << algorithm.name;
+    }
+  }
+}
+
+TEST(Planner, SaysWhyNot) {
+  PlannerInputs in = inputs(0, Shape::one_node(4));
+  in.reproducible = true;
+  EXPECT_THAT(refusal(in, fp32(10)), HasSubstr("reproducible"));
+  in.reproducible = false;
+  in.layout.slot_bytes = 64;
+  in.direct = false;
+  EXPECT_THAT(refusal(in, fp32(1'000'000)), HasSubstr("UMBEL_WINDOW_BYTES"));
+  in.layout = {.semaphores = 1, .slot_bytes = 1U << 20U};
+  EXPECT_THAT(refusal(in, fp32(1'000'000)), HasSubstr("semaphores"));
+}
+
+TEST(Planner, ConfiguredCutsAreKept) {
+  PlannerInputs in = inputs(0, two_nodes());
+  in.chunk_bytes = 8192;
+  const algos::Algorithm* ring = algos::find_all_reduce("ring");
+  ASSERT_NE(ring, nullptr);
+  PlanKey key = fp32(1'000'000);
+  key.algorithm = static_cast<std::int32_t>(ring - algos::all_reduce_catalog().data());
+  Planner planner(in);
+  EXPECT_EQ(planner.plan(key).binding.chunk, 8192U / 4);
+}
+
+TEST(Planner, PredictionsGrowWithTheSize) {
+  Planner planner(inputs(0, two_nodes()));
+  double last = 0;
+  for (std::uint64_t count : {1U, 10'000U, 1'000'000U, 100'000'000U}) {
+    const double predicted = planner.plan(fp32(count)).predicted_s;
+    EXPECT_GT(predicted, last);
+    last = predicted;
+  }
+}
+
+}  // namespace
+}  // namespace umbel::runtime
