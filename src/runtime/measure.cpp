@@ -115,7 +115,7 @@ class NetMeasurement {
     peer_ = members_.me == 0 ? far : 0;
     members_.connect(peer_);
     ping_pong(sample);
-    train(sample);
+    for (std::uint32_t k = 0; k < kTrains; ++k) train(k, sample);
   }
 
  private:
@@ -123,6 +123,7 @@ class NetMeasurement {
   static constexpr std::uint32_t kCars = 24;
   static constexpr std::uint32_t kSkipped = 8;  ///< what a shaper lets through at once, and TCP's slow start
   static constexpr std::uint32_t kInFlight = 8;
+  static constexpr std::uint32_t kTrains = 3;  ///< the fastest counts: others may be using the machine
 
   net::RequestId post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
     const net::MessageKey key{.communicator = 0, .source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
@@ -153,17 +154,19 @@ class NetMeasurement {
     sample.message = best;
   }
 
-  void train(Sample& sample) {
+  void train(std::uint32_t number, Sample& sample) {
     std::vector<net::RequestId> requests(kCars);
     const bool send = members_.me == 0;
     std::uint32_t posted = 0;
     Clock::time_point start{};
     for (std::uint32_t k = 0; k < kCars; ++k) {
-      for (; posted < std::min(kCars, k + kInFlight); ++posted) requests[posted] = post(send, 1, posted, kCar);
+      for (; posted < std::min(kCars, k + kInFlight); ++posted) requests[posted] = post(send, 1, number * kCars + posted, kCar);
       if (!await(requests[k])) return;
       if (k + 1 == kSkipped) start = Clock::now();
     }
-    if (!send) sample.wire = seconds(Clock::now() - start) / static_cast<double>((kCars - kSkipped) * kCar);
+    if (send) return;
+    const double wire = seconds(Clock::now() - start) / static_cast<double>((kCars - kSkipped) * kCar);
+    sample.wire = sample.wire == 0 ? wire : std::min(sample.wire, wire);
   }
 
   Members& members_;

@@ -52,12 +52,18 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
     for (std::uint64_t channel_count : channels) {
       const algos::Spec spec{.direct = direct != 0, .channels = static_cast<int>(channel_count), .depth = 2};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
-      for (std::uint64_t piece : pieces)
-        for (std::uint64_t chunk : chunks) {
-          Choice choice{.algorithm = &algorithm, .spec = spec, .cut = {.piece_bytes = piece, .chunk_bytes = chunk}, .cost = 0};
-          choice.cost = cost_of(choice, bytes);
-          if (!best || choice.cost < best->cost) best = choice;
-        }
+      // One number after the other: an algorithm is cut by the one or by the other, seldom by both.
+      Choice choice{.algorithm = &algorithm, .spec = spec, .cut = {.piece_bytes = pieces.front(), .chunk_bytes = chunks.front()}, .cost = 0};
+      choice.cost = cost_of(choice, bytes);
+      auto try_cut = [&](Cut cut) {
+        Choice other = choice;
+        other.cut = cut;
+        other.cost = cost_of(other, bytes);
+        if (other.cost < choice.cost) choice = other;
+      };
+      for (std::uint64_t chunk : chunks) try_cut({.piece_bytes = choice.cut.piece_bytes, .chunk_bytes = chunk});
+      for (std::uint64_t piece : pieces) try_cut({.piece_bytes = piece, .chunk_bytes = choice.cut.chunk_bytes});
+      if (!best || choice.cost < best->cost) best = choice;
     }
   }
   return best;
