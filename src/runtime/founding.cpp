@@ -147,6 +147,13 @@ void settle_direct(const net::Bootstrap& bootstrap, Founded& founded) {
   founded.direct_text = founded.direct ? "works" : fmt::format("rank {}: {}", refused - verdicts.begin(), refused->reason);
   if (!founded.direct && founded.config.cma == CmaMode::on)
     throw SystemError("UMBEL_CMA=on, but process_vm_readv does not work: " + founded.direct_text);
+  if (!founded.direct && founded.config.cma == CmaMode::automatic && bootstrap.rank == 0) {
+    static std::once_flag once;
+    std::call_once(once, [&founded] {
+      log_warn(Subsystem::window, "ranks of a node cannot read each other's memory by process_vm_readv, data goes through shared memory: {}; UMBEL_CMA=off silences this",
+               founded.direct_text);
+    });
+  }
 }
 
 void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "net/fork.hpp"
+#include "net/ucx/descriptors.hpp"
 #include "net/ucx/transport_impl.hpp"
 
 namespace umbel::net {
@@ -72,6 +73,7 @@ const TransportOptions& checked(const TransportOptions& options) {
   if (options.peers < 1 || options.rank < 0 || options.rank >= options.peers) {
     throw InvalidArgument(fmt::format("transport: rank {} of {} peers", options.rank, options.peers));
   }
+  require_descriptors(options.peers);
   watch_for_fork();
   return options;
 }
