@@ -27,20 +27,6 @@ HWY_INLINE const std::uint8_t* source_at(const FoldArgs& args, int k, std::size_
   return static_cast<const std::uint8_t*>(args.sources[k]) + at;
 }
 
-/// Folds the `bytes` (less than a vector) at `at`.
-template <class Lanes, class Op>
-HWY_INLINE void fold_partial(const Op& op, const FoldArgs& args, std::size_t at, std::size_t bytes) {
-  HWY_ALIGN std::uint8_t buffer[HWY_MAX_BYTES] = {};
-  std::memcpy(buffer, source_at(args, 0, at), bytes);
-  auto acc = Lanes::load(buffer);
-  for (int k = 1; k < args.source_count; ++k) {
-    std::memcpy(buffer, source_at(args, k, at), bytes);
-    acc = Lanes::step(op, acc, Lanes::load(buffer));
-  }
-  Lanes::store(Lanes::finish(op, acc), buffer);
-  std::memcpy(args.dst + at, buffer, bytes);
-}
-
 /// Folds the four vectors at `at`. All loads come before all stores: the destination may be a source.
 template <class Lanes, class Op, int kSources>
 HWY_INLINE void fold_four(const Op& op, const FoldArgs& args, std::size_t at, std::size_t width) {
@@ -64,11 +50,27 @@ HWY_INLINE void fold_four(const Op& op, const FoldArgs& args, std::size_t at, st
   Lanes::store(Lanes::finish(op, acc3), out + 3 * width);
 }
 
+/// Folds [at, end) vector by vector, and what is left through a buffer. Out of line: the ends of a long fold, all of a
+/// short one.
 template <class Lanes, class Op>
-HWY_INLINE void fold_one(const Op& op, const FoldArgs& args, std::size_t at) {
-  auto acc = Lanes::load(source_at(args, 0, at));
-  for (int k = 1; k < args.source_count; ++k) acc = Lanes::step(op, acc, Lanes::load(source_at(args, k, at)));
-  Lanes::store(Lanes::finish(op, acc), args.dst + at);
+HWY_NOINLINE void fold_rest(const Op& op, const FoldArgs& args, std::size_t at, std::size_t end) {
+  const std::size_t width = Lanes::bytes();
+  HWY_ALIGN std::uint8_t buffer[HWY_MAX_BYTES] = {};
+  while (at < end) {
+    const std::size_t bytes = std::min(width, end - at);
+    const bool whole = bytes == width;
+    auto load = source_at(args, 0, at);
+    if (!whole) load = static_cast<const std::uint8_t*>(std::memcpy(buffer, load, bytes));
+    auto acc = Lanes::load(load);
+    for (int k = 1; k < args.source_count; ++k) {
+      load = source_at(args, k, at);
+      if (!whole) load = static_cast<const std::uint8_t*>(std::memcpy(buffer, load, bytes));
+      acc = Lanes::step(op, acc, Lanes::load(load));
+    }
+    Lanes::store(Lanes::finish(op, acc), whole ? args.dst + at : buffer);
+    if (!whole) std::memcpy(args.dst + at, buffer, bytes);
+    at += bytes;
+  }
 }
 
 /// Bytes up to the first cache line of the destination, when aligning pays and elements do not straddle.
@@ -79,30 +81,28 @@ HWY_INLINE std::size_t head_of(const FoldArgs& args) {
   return args.bytes < kWorthwhile || past % args.elem_bytes != 0 ? 0 : (kLine - past) % kLine;
 }
 
+/// @return where it stopped: fewer than four vectors are left
 template <class Lanes, class Op, int kSources>
-HWY_INLINE void fold_loop(const Op& op, const FoldArgs& args) {
+HWY_INLINE std::size_t fold_fours(const Op& op, const FoldArgs& args, std::size_t at) {
   const std::size_t width = Lanes::bytes();
-  std::size_t at = 0;
-  for (std::size_t head = head_of(args); at < head;) {
-    const std::size_t bytes = std::min(width, head - at);
-    fold_partial<Lanes>(op, args, at, bytes);
-    at += bytes;
-  }
   for (; args.bytes - at >= 4 * width; at += 4 * width) fold_four<Lanes, Op, kSources>(op, args, at, width);
-  for (; args.bytes - at >= width; at += width) fold_one<Lanes>(op, args, at);
-  if (at < args.bytes) fold_partial<Lanes>(op, args, at, args.bytes - at);
+  return at;
 }
 
 template <class Lanes, class Op>
 HWY_NOINLINE void fold(const Op& op, const FoldArgs& args) {
   FoldArgs local = args;  // bytes that are stored could alias the caller's: these stay in registers
+  const std::size_t head = head_of(args);
+  if (head != 0) fold_rest<Lanes>(op, args, 0, head);
+  std::size_t at = head;
   if (args.source_count == 2) {
     const void* two[] = {args.sources[0], args.sources[1]};
     local.sources = two;
-    fold_loop<Lanes, Op, 2>(op, local);
+    at = fold_fours<Lanes, Op, 2>(op, local, at);
   } else {
-    fold_loop<Lanes, Op, 0>(op, local);
+    at = fold_fours<Lanes, Op, 0>(op, local, at);
   }
+  if (at < args.bytes) fold_rest<Lanes>(op, args, at, args.bytes);
 }
 
 }  // namespace umbel::kernels::HWY_NAMESPACE
