@@ -105,6 +105,7 @@ class CommunicatorImpl final : public Communicator {
     if (tiny) {
       all_reduce_tiny(call, count);
     } else {
+      take_bank(call.seq);
       publish(call);
       executor_.run(*plan, call);
       last_ = {.algorithm = plan->built->algorithm->name.data(), .predicted_s = plan->predicted_s};
@@ -150,11 +151,22 @@ class CommunicatorImpl final : public Communicator {
     return *last_plan_;
   }
 
-  /// The control line of a call whose data goes through the program.
+  /// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
   ///
-  /// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left. With kBanks = 2
-  /// that is so: this rank has finished call seq − 1, whose result depends on every rank's input, so every rank has begun
-  /// seq − 1 and thus finished seq − 2.
+  /// With kBanks = 2 that is so anyway: this rank has finished call seq − 1, whose result depends on every rank's input, so
+  /// every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through semaphores, and
+  /// with it the order of memory. Over several nodes it may have come through the network, which orders nothing between
+  /// two ranks of one node: their `done` is looked at, for the order, and is never waited for.
+  void take_bank(std::uint64_t seq) {
+    if (founded_.members.shape.nodes() == 1 || seq <= kBanks) return;
+    for (Rank rank : founded_.members.shape.peers_of(founded_.members.me)) {
+      const Header& header = founded_.members.at(rank).arena.header();
+      waiter_.reset();
+      while (header.done.load(std::memory_order_acquire) < seq - kBanks) health_.look(waiter_.idle());
+    }
+  }
+
+  /// The control line of a call whose data goes through the program.
   void publish(const Call& call) {
     ControlLine& line = founded_.members.own().line(call.seq);
     const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call.input), reinterpret_cast<std::uint64_t>(call.output)};
