@@ -122,8 +122,9 @@ class Factory {
       const auto sem = static_cast<std::size_t>(in.sem);
       if (credited_[sem]) return;  // every wait on it would make the same mutants
       credited_[sem] = true;
-      give(Mutation::slot, fmt::format("s{} has one credit more", sem),
-           [&](Program& p, Instr&) { ++p.semaphores[sem].initial; });
+      if (right_.semaphores[sem].initial > 0)
+        give(Mutation::slot, fmt::format("s{} has one credit more", sem),
+             [&](Program& p, Instr&) { ++p.semaphores[sem].initial; });
       give(Mutation::closing, fmt::format("s{} never blocks", sem),
            [&](Program& p, Instr&) { p.semaphores[sem].initial += kUnlimited; });
       return;

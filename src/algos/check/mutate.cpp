@@ -24,6 +24,7 @@ class Trial {
         spec_(spec),
         programs_(build_all(algorithm, shape, spec)),
         traffic_(algorithm.traffic(shape, spec)),
+        trips_(std::max(2 * static_cast<unsigned>(spec.depth) + 1, most_credits(programs_) + 2)),
         setting_{.shape = shape, .direct = spec.direct, .explain = false} {}
 
   MutationTally run(unsigned stride) {
@@ -104,8 +105,7 @@ class Trial {
     std::vector<Operation> out;
     const Program& first = programs_.front();
     const auto blocks = static_cast<std::uint64_t>(first.blocks);
-    const auto trips = 2 * static_cast<unsigned>(spec_.depth) + 1;
-    for (const unsigned k : {1U, trips}) {
+    for (const unsigned k : {1U, trips_}) {
       const Size size = size_of(first, k, k, 0);
       const std::uint64_t from = k == 1 ? 0 : size.count - std::min(size.count, 2 * blocks);
       for (std::uint64_t count = from; count <= size.count; ++count)
@@ -120,6 +120,7 @@ class Trial {
   Spec spec_;
   std::vector<Program> programs_;
   Traffic traffic_;
+  unsigned trips_;  // more than any stream is deep
   Setting setting_;
 };
 

@@ -94,7 +94,7 @@ Proof prove_programs(const Setting& setting, std::span<const Program> programs, 
   proof.programs = programs.size();
   proof.finding = inspect(setting, programs);
   if (proof.finding) return proof;
-  std::vector<Size> sizes = sizes_of(programs.front(), depth, effort);
+  std::vector<Size> sizes = sizes_of(programs, depth, effort);
   while (sizes.size() % 3 != 0) sizes.push_back(sizes[sizes.size() % 3]);
   for (std::size_t n = 0; n < sizes.size() && !proof.finding; n += 3)
     prove_three(proof, setting, programs, std::span(sizes).subspan(n, 3), n);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/check/sizes.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -41,7 +42,17 @@ Size formula_size(const Program& program) {
   return size;
 }
 
-std::vector<Size> sizes_of(const Program& program, int depth, Effort effort) {
+unsigned most_credits(std::span<const Program> programs) {
+  constexpr int kHuge = 1000;
+  int most = 0;
+  for (const Program& program : programs)
+    for (const Semaphore& semaphore : program.semaphores)
+      if (semaphore.initial < kHuge) most = std::max(most, semaphore.initial);
+  return static_cast<unsigned>(most);
+}
+
+std::vector<Size> sizes_of(std::span<const Program> programs, int depth, Effort effort) {
+  const Program& program = programs.front();
   const auto blocks = static_cast<std::uint64_t>(program.blocks);
   const auto d = static_cast<unsigned>(depth);
   std::vector<Size> sizes{size_of(program, 2, d + 1, blocks / 2 + 1), size_of(program, d + 1, 1, 0),
@@ -61,6 +72,9 @@ std::vector<Size> sizes_of(const Program& program, int depth, Effort effort) {
   }
   for (const std::uint64_t count : std::set{std::uint64_t{0}, std::uint64_t{1}, blocks - 1, blocks, blocks + 1})
     sizes.push_back(tiny(count));
+  const unsigned many = most_credits(programs) + 2;
+  if (program.uses_pieces) sizes.push_back(size_of(program, many, 1, 0));
+  if (program.uses_chunks) sizes.push_back(size_of(program, 1, many, 0));
   // Chunks that do not end with blocks, and a granule.
   Size odd = size_of(program, 1, d + 1, blocks / 3);
   if (odd.chunk != 0) odd.chunk += 1;

@@ -10,7 +10,8 @@
 // cases.
 //
 // A program sees a size only through its trip counts and through which slices are empty or shorter than others. Streams
-// repeat after `depth` turns, so k ∈ {1, 2, depth, depth + 1} trips show every reuse of a slot.
+// repeat after `depth` turns, so k ∈ {1, 2, depth, depth + 1} trips show every reuse of a slot. A credit that is lost
+// in every trip shows once they are all gone, so there are also runs of more trips than any semaphore has credits.
 #pragma once
 
 #include "algos/check/prove.hpp"
@@ -33,7 +34,10 @@ Size size_of(const Program& program, unsigned pieces, unsigned chunks, std::uint
 /// For n divisible by the number of blocks, in one chunk.
 Size formula_size(const Program& program);
 
+/// The most credits that a semaphore of `programs` starts with (huge ones, which only mutants have, aside).
+unsigned most_credits(std::span<const Program> programs);
+
 /// The sizes of `effort`, at least three.
-std::vector<Size> sizes_of(const Program& program, int depth, Effort effort);
+std::vector<Size> sizes_of(std::span<const Program> programs, int depth, Effort effort);
 
 }  // namespace umbel::algos::check
