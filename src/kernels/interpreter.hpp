@@ -47,8 +47,8 @@ struct StepLimits {
   std::uint32_t instrs = 64;
 };
 
-/// A program bound to a call, as raw pointers (usable on a GPU). The arrays belong to the rank, not to a lane, and start
-/// a run zeroed; every element is touched by a single lane.
+/// A program bound to a call, as raw pointers (usable on a GPU). The arrays belong to the rank, not to a lane, and
+/// start a run zeroed; every element is touched by a single lane.
 struct ProgramView {
   const Instr* instrs = nullptr;
   const Slice* slices = nullptr;

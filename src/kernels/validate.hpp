@@ -6,8 +6,8 @@
 
 namespace umbel::kernels {
 
-/// Checks what the interpreter relies on: instruction kinds fit their lanes, loops nest and match, indices are in range.
-/// Says nothing about what the program computes. To be called once per built program.
+/// Checks what the interpreter relies on: instruction kinds fit their lanes, loops nest and match, indices are in
+/// range. Says nothing about what the program computes. To be called once per built program.
 /// @throws InvalidArgument naming the instruction.
 void validate(const Program& program);
 

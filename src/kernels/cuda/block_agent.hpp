@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// What a memory lane runs on where many threads share it: a thread block of a GPU, or, in tests, a few host threads. All
-// threads of the block make the same calls. How they meet and reach flags is the Threads':
+// What a memory lane runs on where many threads share it: a thread block of a GPU, or, in tests, a few host threads.
+// All threads of the block make the same calls. How they meet and reach flags is the Threads':
 //
 //   unsigned index(), width();
 //   void     barrier();                                         // of the block; orders its memory accesses
@@ -25,9 +25,9 @@ namespace umbel::kernels {
 
 /// Where things are for one call, in memory that the block can reach.
 struct BlockContext {
-  std::byte* const* input = nullptr;   ///< by rank
-  std::byte* const* output = nullptr;  ///< by rank
-  std::byte* const* window = nullptr;  ///< by rank: start of the arena that Binding::region_offset counts from
+  std::byte* const* input = nullptr;        ///< by rank
+  std::byte* const* output = nullptr;       ///< by rank
+  std::byte* const* window = nullptr;       ///< by rank: start of the arena that Binding::region_offset counts from
   SemaphoreCell* const* own = nullptr;      ///< by Program::semaphores
   SemaphoreCell* const* targets = nullptr;  ///< by Program::signals
   std::uint32_t divisor = 0;                ///< avg: the number of ranks

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// One element of a reduce, by the rules of host/reduce.hpp, in code that a GPU and a CPU compile alike: the tests hold it
-// to the same reference as the SIMD version.
+// One element of a reduce, by the rules of host/reduce.hpp, in code that a GPU and a CPU compile alike: the tests hold
+// it to the same reference as the SIMD version.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct Fp16Element {
     if (magnitude >= kInfinite) bits += (128U - 16U) << 23U;
     if (magnitude < 1U << 23U) {
       bits = detail::same_bits<std::uint32_t>(detail::same_bits<float>(magnitude + kSmallestNormal) -
-                                          detail::same_bits<float>(kSmallestNormal));
+                                              detail::same_bits<float>(kSmallestNormal));
     }
     return detail::same_bits<float>(bits | sign);
   }
@@ -61,7 +61,8 @@ struct Fp16Element {
     const std::uint32_t magnitude = bits & 0x7fffffffU;
     std::uint32_t out = (magnitude + 0xfffU - ((127U - 15U) << 23U) + ((magnitude >> 13U) & 1U)) >> 13U;
     if (magnitude < (127U - 14U) << 23U) {
-      out = detail::same_bits<std::uint32_t>(detail::same_bits<float>(magnitude) + detail::same_bits<float>(kHalf)) - kHalf;
+      out = detail::same_bits<std::uint32_t>(detail::same_bits<float>(magnitude) + detail::same_bits<float>(kHalf)) -
+            kHalf;
     }
     if (magnitude >= (127U + 16U) << 23U) out = 0x7c00U;
     if (magnitude > 255U << 23U) out = 0x7e00U;

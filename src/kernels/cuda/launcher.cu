@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include <cuda/atomic>
 #include <cuda_runtime.h>
+#include <cuda/atomic>
 
 #include "base/error.hpp"
 
@@ -72,7 +72,9 @@ constexpr auto all_kernels(std::index_sequence<kTypes...>) {
 constexpr auto kKernels = all_kernels(std::make_index_sequence<kDTypeCount>());
 static_assert(kKernels.size() * kKernels[0].size() == 60, "one kernel for each type and operator");
 
-Kernel kernel_of(DType dtype, RedOp op) { return kKernels[static_cast<std::size_t>(dtype)][static_cast<std::size_t>(op)]; }
+Kernel kernel_of(DType dtype, RedOp op) {
+  return kKernels[static_cast<std::size_t>(dtype)][static_cast<std::size_t>(op)];
+}
 
 void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw CudaError(std::string(what) + ": " + cudaGetErrorString(error));

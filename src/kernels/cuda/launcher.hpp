@@ -18,7 +18,7 @@ namespace umbel::kernels {
 struct DeviceRun {
   ProgramView view{};
   BlockContext context{};
-  const Lane* lanes = nullptr;           ///< memory lanes
+  const Lane* lanes = nullptr;  ///< memory lanes
   std::uint32_t lane_count = 0;
   std::uint32_t semaphore_count = 0;     ///< elements of view.consumed
   std::uint32_t signal_count = 0;        ///< elements of view.signalled

@@ -26,10 +26,10 @@ struct HostContext {
   RedOp op = RedOp::sum;
   std::uint32_t divisor = 0;  ///< avg: the number of ranks
   std::uint32_t epoch = 0;
-  std::span<std::byte* const> input;    ///< by rank; nullptr: not mapped (read through `reader`, or never used)
-  std::span<std::byte* const> output;   ///< by rank; nullptr as above
-  std::span<std::byte* const> window;   ///< by rank: start of the arena that Binding::region_offset counts from
-  std::span<SemaphoreCell* const> own;  ///< by Program::semaphores: the cell to wait on
+  std::span<std::byte* const> input;        ///< by rank; nullptr: not mapped (read through `reader`, or never used)
+  std::span<std::byte* const> output;       ///< by rank; nullptr as above
+  std::span<std::byte* const> window;       ///< by rank: start of the arena that Binding::region_offset counts from
+  std::span<SemaphoreCell* const> own;      ///< by Program::semaphores: the cell to wait on
   std::span<SemaphoreCell* const> targets;  ///< by Program::signals: the cell to store to
   PeerReader reader;                        ///< may be empty when all memory is mapped
 };

@@ -164,9 +164,8 @@ struct Fp16Lanes : HalfLanes {
     const auto exponent = hn::And(magnitude, hn::Set(d, 0x7c00U << 13U));
     const auto normal = hn::Add(magnitude, hn::Set(d, (127U - 15U) << 23U));
     const auto special = hn::Add(normal, hn::Set(d, (128U - 16U) << 23U));  // infinite or NaN
-    const auto smallest = hn::Set(d, (127U - 14U) << 23U);                    // 2^−14
-    const auto denormal =
-        hn::Sub(hn::BitCast(D(), hn::Add(magnitude, smallest)), hn::BitCast(D(), smallest));
+    const auto smallest = hn::Set(d, (127U - 14U) << 23U);                  // 2^−14
+    const auto denormal = hn::Sub(hn::BitCast(D(), hn::Add(magnitude, smallest)), hn::BitCast(D(), smallest));
     auto bits = hn::IfThenElse(hn::Eq(exponent, hn::Set(d, 0x7c00U << 13U)), special, normal);
     bits = hn::IfThenElse(hn::Eq(exponent, hn::Zero(d)), hn::BitCast(d, denormal), bits);
     return hn::BitCast(D(), hn::Or(bits, sign));

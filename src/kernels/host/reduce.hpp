@@ -20,7 +20,8 @@
 namespace umbel::kernels {
 
 /// dst[i] = sources[0][i] op sources[1][i] op … for `count` elements.
-/// @param dst      may equal any of the sources, and must not overlap one in another way. Any alignment, as the sources.
+/// @param dst      may equal any of the sources, and must not overlap one in another way. Any alignment, as the
+/// sources.
 /// @param divisor  avg: 0 leaves the sum, else the sum is divided by it. Ignored by other operators.
 /// @pre 1 ≤ source_count ≤ kMaxSources
 void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,

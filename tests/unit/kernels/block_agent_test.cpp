@@ -36,7 +36,7 @@ class BlockAgentElements : public testing::TestWithParam<std::tuple<DType, RedOp
 
 /// Folds `sources` by a block of one thread.
 void fold_alone(DType dtype, RedOp op, GuardedBuffer& dst, std::vector<std::byte*> sources, std::uint64_t first,
-                   std::uint64_t count, std::uint32_t divisor) {
+                std::uint64_t count, std::uint32_t divisor) {
   BlockContext context;
   context.divisor = divisor;
   auto fold = [&]<DType kType, RedOp kOp>() {
@@ -54,15 +54,16 @@ TEST_P(BlockAgentElements, GiveTheBitsOfTheReference) {
   Random random(23);
   for (int source_count : {1, 2, 3, 8}) {
     for (std::size_t count : {0, 1, 3, 16, 33, 100, 517}) {
-      for (const auto& [base, stride] : {std::pair{std::size_t{0}, std::size_t{0}}, {size, std::size_t{0}},
-                                         {std::size_t{0}, size}, {std::size_t{1}, std::size_t{1}}}) {
+      for (const auto& [base, stride] : {std::pair{std::size_t{0}, std::size_t{0}},
+                                         {size, std::size_t{0}},
+                                         {std::size_t{0}, size},
+                                         {std::size_t{1}, std::size_t{1}}}) {
         const std::uint32_t divisor = count % 2 == 0 ? 0U : 3U;
         GuardedBuffer dst(count * size, base);
         std::vector<std::unique_ptr<GuardedBuffer>> buffers;
         std::vector<std::byte*> sources;
         for (int k = 0; k < source_count; ++k) {
-          buffers.push_back(
-              std::make_unique<GuardedBuffer>(count * size, base + stride * static_cast<std::size_t>(k)));
+          buffers.push_back(std::make_unique<GuardedBuffer>(count * size, base + stride * static_cast<std::size_t>(k)));
           for (std::size_t i = 0; i < count; ++i) buffers.back()->set(dtype, i, test::random_word(dtype, random));
           sources.push_back(reinterpret_cast<std::byte*>(buffers.back()->data()));
         }
@@ -102,7 +103,7 @@ TEST(Fp16Element, EveryHalfSurvives) {
 template <DType kType, RedOp kOp>
 void run_thread(Job& job, Rank rank, const Lane& lane, HostThreads threads) {
   const HostContext host = job.context(rank, 1);
-  const BlockContext context{host.input.data(), host.output.data(), host.window.data(),
+  const BlockContext context{host.input.data(), host.output.data(),  host.window.data(),
                              host.own.data(),   host.targets.data(), host.divisor};
   std::vector<std::uint32_t> consumed(host.own.size());
   std::vector<std::uint32_t> signalled(host.targets.size());

@@ -37,17 +37,17 @@ std::vector<Word> specials(DType dtype) {
   if (mantissa == 0) return {0, 1, 2, sign - 1, sign, sign + 1, ~Word{0}, ~Word{1}, sign / 2};
   const Word infinite = (sign - 1) >> mantissa << mantissa;
   const Word one = (infinite >> mantissa) / 2 << mantissa;
-  std::vector<Word> all = {0,                         // +0
-                           1,                         // smallest denormal
+  std::vector<Word> all = {0,                          // +0
+                           1,                          // smallest denormal
                            (Word{1} << mantissa) - 1,  // largest denormal
                            Word{1} << mantissa,        // smallest normal
                            one,
                            one + 1,
-                           infinite - 1,                                         // largest
+                           infinite - 1,  // largest
                            infinite,
-                           infinite + 1,                                         // signalling NaN
-                           infinite + (Word{1} << (mantissa - 1)),               // quiet NaN
-                           infinite + (Word{1} << (mantissa - 1)) + 5};          // quiet NaN with a payload
+                           infinite + 1,                                 // signalling NaN
+                           infinite + (Word{1} << (mantissa - 1)),       // quiet NaN
+                           infinite + (Word{1} << (mantissa - 1)) + 5};  // quiet NaN with a payload
   const std::size_t positive = all.size();
   for (std::size_t k = 0; k < positive; ++k) all.push_back(all[k] | sign);
   return all;

@@ -55,10 +55,11 @@ class HostThreads {
 template <class Body, std::size_t... kPairs>
 void dispatch(DType dtype, RedOp op, Body body, std::index_sequence<kPairs...>) {
   const std::size_t pair = static_cast<std::size_t>(dtype) * kRedOpCount + static_cast<std::size_t>(op);
-  static_cast<void>(((pair == kPairs && (body.template operator()<static_cast<DType>(kPairs / kRedOpCount),
-                                                                  static_cast<RedOp>(kPairs % kRedOpCount)>(),
-                                         true)) ||
-                     ...));
+  static_cast<void>(
+      ((pair == kPairs &&
+        (body.template operator()<static_cast<DType>(kPairs / kRedOpCount), static_cast<RedOp>(kPairs % kRedOpCount)>(),
+         true)) ||
+       ...));
 }
 
 template <class Body>

@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "kernels/interpreter.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <string>
@@ -87,7 +88,7 @@ void expect_gather(int ranks, int blocks, int depth, const Job::Options& options
     const std::vector<std::uint8_t> expected = fill(job, options, random);
     ASSERT_TRUE(run_in_turn(job, epoch));
     for (Rank rank = 0; rank < ranks; ++rank) {
-      ASSERT_EQ(std::memcmp(job.output(rank), expected.data(), expected.size()), 0)
+      ASSERT_TRUE(std::equal(expected.begin(), expected.end(), job.output(rank)))
           << "rank " << rank << " of " << ranks << ", count " << options.count << ", depth " << depth << ", epoch "
           << epoch;
     }
@@ -143,7 +144,7 @@ TEST(HostAgentTest, ReadsWhatIsNotMapped) {
     LaneState fold = start_of(job.program(0).lanes[0]);
     while (step(job.view(0), fold, agent) != Step::done) {
     }
-    EXPECT_EQ(std::memcmp(job.output(0), expected.data(), expected.size()), 0);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), job.output(0)));
     LaneState copy = start_of(job.program(0).lanes[1]);
     while (step(job.view(0), copy, agent) != Step::done) {
     }

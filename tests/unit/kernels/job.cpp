@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "unit/kernels/job.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -173,7 +174,9 @@ std::byte* bytes_of(std::vector<std::uint8_t>& memory) { return reinterpret_cast
 
 }  // namespace
 
-Program gather_program(Rank rank, int ranks, int blocks, int depth) { return Gather(rank, ranks, blocks, depth).build(); }
+Program gather_program(Rank rank, int ranks, int blocks, int depth) {
+  return Gather(rank, ranks, blocks, depth).build();
+}
 
 Program direct_program(int ranks) {
   Program p;
@@ -206,8 +209,8 @@ Job::Job(std::vector<Program> programs, const Options& options) : options_(optio
   const std::size_t bytes = options.count * size_of(options.dtype);
   for (const Program& program : programs_) {
     auto place = std::make_unique<Place>();
-    place->input.resize(bytes);
-    place->output.resize(bytes);
+    place->input.resize(std::max<std::size_t>(bytes, 1));  // never a null pointer
+    place->output.resize(std::max<std::size_t>(bytes, 1));
     place->window.resize(binding_.window_bytes);
     place->cells = std::vector<kernels::SemaphoreCell>(program.semaphores.size());
     place->consumed.resize(program.semaphores.size());

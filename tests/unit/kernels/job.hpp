@@ -16,9 +16,10 @@
 
 namespace umbel::test {
 
-/// An all-reduce by hand: in two memory lanes, every rank stages its input into window slots of its own, chunk by chunk,
-/// and folds the slots of all ranks into its output. Loops over pieces, over `blocks` blocks and over chunks; slots turn
-/// by the signals consumed; a loop of no trips holds a wait that could never pass; a closing wait takes two signals.
+/// An all-reduce by hand: in two memory lanes, every rank stages its input into window slots of its own, chunk by
+/// chunk, and folds the slots of all ranks into its output. Loops over pieces, over `blocks` blocks and over chunks;
+/// slots turn by the signals consumed; a loop of no trips holds a wait that could never pass; a closing wait takes two
+/// signals.
 Program gather_program(Rank rank, int ranks, int blocks, int depth);
 
 /// Rank 0's program that reads the others' inputs: one lane folds all inputs into the output, another copies the last

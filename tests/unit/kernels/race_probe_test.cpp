@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Built under ThreadSanitizer only. Shows that the tests with ranks as threads can fail: without the release of a signal
-// or the acquire of a wait there is a report, with both there is none.
+// Built under ThreadSanitizer only. Shows that the tests with ranks as threads can fail: without the release of a
+// signal or the acquire of a wait there is a report, with both there is none.
 #include <sys/wait.h>
 
 #include <array>

@@ -45,7 +45,9 @@ bool run_threads(int ranks, const Job::Options& options, int runs) {
   Job job(std::move(programs), options);
   std::barrier meet(ranks, [&job]() noexcept { job.begin_run(); });
   std::atomic<bool> right = true;
-  auto value = [](Rank rank, int run, std::uint64_t i) { return static_cast<std::uint32_t>(rank * 7919 + run * 31) + static_cast<std::uint32_t>(i); };
+  auto value = [](Rank rank, int run, std::uint64_t i) {
+    return static_cast<std::uint32_t>(rank * 7919 + run * 31) + static_cast<std::uint32_t>(i);
+  };
   auto main_of = [&](Rank rank) {
     Agent agent(job.context(rank, 0));
     for (int run = 0; run < runs; ++run) {
