@@ -74,8 +74,8 @@ std::string rank_text(const std::vector<Description>& ranks) {
   std::string text = fmt::format("\nranks\n  {} ranks on {} nodes\n", text_of(first["ranks"]), text_of(first["nodes"]));
   for (const Description& rank : ranks) {
     const Description& communicator = rank["communicator"];
-    text += fmt::format("  rank {:>4}  node {:>4}  {} (pid {})\n", text_of(communicator["rank"]), text_of(communicator["node"]),
-                        text_of(rank["hostname"]), text_of(rank["pid"]));
+    text += fmt::format("  rank {:>4}  node {:>4}  {} (pid {})\n", text_of(communicator["rank"]),
+                        text_of(communicator["node"]), text_of(rank["hostname"]), text_of(rank["pid"]));
   }
   return text;
 }

@@ -65,7 +65,8 @@ std::vector<Description> gather(const Description& mine, int rank, int size) {
   MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
   std::vector<Description> descriptions;
   for (std::size_t i = 0; i < offsets.size(); ++i) {
-    descriptions.push_back(Description::parse(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]))));
+    descriptions.push_back(
+        Description::parse(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i]))));
   }
   return descriptions;
 }
@@ -96,8 +97,9 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-  CLI::App app{"Prints what Umbel sees: build, ranks, nodes, memory, network, GPUs, and every configuration variable.\n"
-               "Run it by mpirun, as the job that it should describe."};
+  CLI::App app{
+      "Prints what Umbel sees: build, ranks, nodes, memory, network, GPUs, and every configuration variable.\n"
+      "Run it by mpirun, as the job that it should describe."};
   bool as_json = false;
   app.add_flag("--json", as_json, "Print JSON");
   app.set_version_flag("--version", fmt::format("Umbel {} ({})", umbel_version(), umbel_revision()));
@@ -122,6 +124,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "rank {}: {}\n", rank, error.what());
     std::fflush(nullptr);
     const auto* ours = dynamic_cast<const umbel::Error*>(&error);
-    ::_exit(ours != nullptr && ours->code() == UMBEL_ERROR_INVALID_ARGUMENT ? kUsage : kFailure);  // MPI may never answer
+    ::_exit(ours != nullptr && ours->code() == UMBEL_ERROR_INVALID_ARGUMENT ? kUsage
+                                                                            : kFailure);  // MPI may never answer
   }
 }

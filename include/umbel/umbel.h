@@ -79,8 +79,8 @@ typedef struct umbel_bootstrap {
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* NULL or "auto": chosen per call; else the name of the algorithm to force */
-  int reproducible;      /* nonzero: the same bits whatever the algorithm and layout; only algorithms that qualify run */
-  double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or its default */
+  int reproducible; /* nonzero: the same bits whatever the algorithm and layout; only algorithms that qualify run */
+  double timeout_s; /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or its default */
 } umbel_config_t;
 
 #define UMBEL_CONFIG_INIT \
@@ -99,8 +99,8 @@ typedef struct umbel_comm_info {
   int rank;
   int ranks;
   int nodes;
-  int node;                /* of this rank, 0 … nodes−1 */
-  double busbw_limit_gbs;  /* highest all-reduce busbw that the measured memory or links allow, GB/s (10^9) */
+  int node;               /* of this rank, 0 … nodes−1 */
+  double busbw_limit_gbs; /* highest all-reduce busbw that the measured memory or links allow, GB/s (10^9) */
 } umbel_comm_info_t;
 
 /* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */
@@ -114,19 +114,21 @@ UMBEL_API umbel_result_t umbel_comm_destroy(umbel_comm_t comm);
  * send: [count] elements, not modified; equal to recv (in-place) or disjoint from it. May be NULL when count is 0.
  * recv: [count] elements; unspecified after an error.
  * Ranks may mix in-place and out-of-place. The result is bitwise equal on all ranks. */
-UMBEL_API umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype, umbel_op_t op,
-                                          umbel_comm_t comm);
+UMBEL_API umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                          umbel_op_t op, umbel_comm_t comm);
 
-/* Forces `algorithm` (NULL or "auto": none) for the calls that follow. Collective in effect: every rank must set the same. */
+/* Forces `algorithm` (NULL or "auto": none) for the calls that follow. Collective in effect: every rank must set the
+ * same. */
 UMBEL_API umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm);
 
-/* UMBEL_SUCCESS when `algorithm` can serve an all-reduce of `count` elements of `dtype` here; UMBEL_ERROR_UNSUPPORTED with the reason as
- * the last error when it cannot. Local. */
-UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count, umbel_dtype_t dtype,
-                                             umbel_op_t op);
+/* UMBEL_SUCCESS when `algorithm` can serve an all-reduce of `count` elements of `dtype` here; UMBEL_ERROR_UNSUPPORTED
+ * with the reason as the last error when it cannot. Local. */
+UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count,
+                                             umbel_dtype_t dtype, umbel_op_t op);
 
-/* Health. UMBEL_SUCCESS while the communicator is usable, else the code of its failure (a dead rank, an abort by another rank).
- * Local; never blocks. For programs that wait for something else than Umbel and want to hear of dead ranks meanwhile. */
+/* Health. UMBEL_SUCCESS while the communicator is usable, else the code of its failure (a dead rank, an abort by
+ * another rank). Local; never blocks. For programs that wait for something else than Umbel and want to hear of dead
+ * ranks meanwhile. */
 UMBEL_API umbel_result_t umbel_comm_check(umbel_comm_t comm);
 
 UMBEL_API umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info);
@@ -148,8 +150,8 @@ UMBEL_API const char* umbel_version(void);
 UMBEL_API const char* umbel_revision(void);
 
 /* Facts as a JSON object, for people and tools (umbel_info): the build ("build"), every configuration variable
- * ("variables"), the host ("host"), and, with a communicator, this rank's view of it ("communicator"). comm may be NULL. Local.
- * *json is valid until the calling thread's next umbel_describe. */
+ * ("variables"), the host ("host"), and, with a communicator, this rank's view of it ("communicator"). comm may be
+ * NULL. Local. *json is valid until the calling thread's next umbel_describe. */
 UMBEL_API umbel_result_t umbel_describe(umbel_comm_t comm, const char** json);
 
 #ifdef __cplusplus

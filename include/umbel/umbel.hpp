@@ -72,17 +72,20 @@ constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
 
 /// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16.
 template <class T>
-concept Element = detail::dtype_of<T>().has_value();
+concept Element = detail::dtype_of<T>()
+.has_value();
 
 template <Element T>
 inline constexpr umbel_dtype_t dtype_of = *detail::dtype_of<T>();
 
 /// Contiguous elements: a vector, an array, a span.
 template <class R>
-concept ElementRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
+concept ElementRange =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
 
 template <class R>
-concept WritableElementRange = ElementRange<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+concept WritableElementRange =
+    ElementRange<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
 /// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.
 class Comm {
@@ -132,7 +135,7 @@ class Comm {
   /// @post recv is bitwise equal on all ranks.
   /// @throws Error (InvalidArgument, Mismatch, Timeout, PeerFailure by its code)
   template <ElementRange Send, WritableElementRange Recv>
-    requires std::same_as<std::ranges::range_value_t<Send>, std::ranges::range_value_t<Recv>>
+  requires std::same_as<std::ranges::range_value_t<Send>, std::ranges::range_value_t<Recv>>
   void all_reduce(const Send& send, Recv&& recv, umbel_op_t op = UMBEL_SUM) {
     if (std::ranges::size(send) != std::ranges::size(recv)) {
       throw Error(UMBEL_ERROR_INVALID_ARGUMENT, "all_reduce: send has " + std::to_string(std::ranges::size(send)) +

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright (c) 2026, the Umbel authors
  *
- * A communicator of Umbel from an MPI communicator. Compiled in the user's program, with the user's MPI: libumbel itself
- * links none. C99 and C++.
+ * A communicator of Umbel from an MPI communicator. Compiled in the user's program, with the user's MPI: libumbel
+ * itself links none. C99 and C++.
  */
 #ifndef UMBEL_MPI_H
 #define UMBEL_MPI_H
@@ -46,8 +46,8 @@ static inline umbel_result_t umbel_mpi_fail_(const char* what, int code) {
 }
 
 /* Makes a communicator over the ranks of `mpi_comm` (an intracommunicator). Collective over it.
- * The MPI communicator is duplicated for the start-up and not used afterwards: it may be freed, and MPI finalized, before
- * the communicator is destroyed. config may be NULL. *comm is set only on success. */
+ * The MPI communicator is duplicated for the start-up and not used afterwards: it may be freed, and MPI finalized,
+ * before the communicator is destroyed. config may be NULL. *comm is set only on success. */
 static inline umbel_result_t umbel_comm_create_from_mpi(umbel_comm_t* comm, MPI_Comm mpi_comm,
                                                         const umbel_config_t* config) {
   MPI_Comm own = MPI_COMM_NULL;
@@ -57,7 +57,8 @@ static inline umbel_result_t umbel_comm_create_from_mpi(umbel_comm_t* comm, MPI_
   int code;
 
   if (MPI_Initialized(&flag) != MPI_SUCCESS || !flag) {
-    return umbel_report(UMBEL_ERROR_INVALID_ARGUMENT, "umbel_comm_create_from_mpi: MPI is not initialized: call MPI_Init first");
+    return umbel_report(UMBEL_ERROR_INVALID_ARGUMENT,
+                        "umbel_comm_create_from_mpi: MPI is not initialized: call MPI_Init first");
   }
   if (MPI_Finalized(&flag) != MPI_SUCCESS || flag) {
     return umbel_report(UMBEL_ERROR_INVALID_ARGUMENT, "umbel_comm_create_from_mpi: MPI is already finalized");
@@ -67,7 +68,8 @@ static inline umbel_result_t umbel_comm_create_from_mpi(umbel_comm_t* comm, MPI_
   }
   code = MPI_Comm_test_inter(mpi_comm, &flag);
   if (code == MPI_SUCCESS && flag) {
-    return umbel_report(UMBEL_ERROR_INVALID_ARGUMENT, "umbel_comm_create_from_mpi: an intercommunicator cannot be used");
+    return umbel_report(UMBEL_ERROR_INVALID_ARGUMENT,
+                        "umbel_comm_create_from_mpi: an intercommunicator cannot be used");
   }
   code = MPI_Comm_dup(mpi_comm, &own);
   if (code != MPI_SUCCESS) {
@@ -86,7 +88,8 @@ static inline umbel_result_t umbel_comm_create_from_mpi(umbel_comm_t* comm, MPI_
     code = MPI_Comm_size(own, &bootstrap.size);
   }
   result = code == MPI_SUCCESS ? umbel_comm_create(comm, &bootstrap, config) : umbel_mpi_fail_("MPI_Comm_rank", code);
-  /* Freeing is collective: after a failure the other ranks may never get here, and a small leak is better than a hang. */
+  /* Freeing is collective: after a failure the other ranks may never get here, and a small leak is better than a hang.
+   */
   if (result == UMBEL_SUCCESS) {
     MPI_Comm_free(&own);
   }

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   }
   scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   if (filter == nullptr || seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(process_vm_readv), 0) != 0 ||
-      seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(process_vm_writev), 0) != 0 || seccomp_load(filter) != 0) {
+      seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(process_vm_writev), 0) != 0 ||
+      seccomp_load(filter) != 0) {
     std::fputs("deny_cma: the filter cannot be loaded\n", stderr);
     return 3;
   }

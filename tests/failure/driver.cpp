@@ -112,8 +112,10 @@ int run_fork(umbel::Comm& comm, std::size_t count) {
   std::vector<float> data(count, 1.0F);
   const pid_t child = ::fork();
   if (child == 0) {
-    const umbel_result_t result = umbel_all_reduce(data.data(), data.data(), count, UMBEL_FP32, UMBEL_SUM, comm.native());
-    const std::string line = fmt::format("child of rank {}: {}: {}\n", world_rank, umbel_result_name(result), umbel_last_error());
+    const umbel_result_t result =
+        umbel_all_reduce(data.data(), data.data(), count, UMBEL_FP32, UMBEL_SUM, comm.native());
+    const std::string line =
+        fmt::format("child of rank {}: {}: {}\n", world_rank, umbel_result_name(result), umbel_last_error());
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
     umbel_comm_destroy(comm.release());  // must not disturb the parent
     ::_exit(result == UMBEL_SUCCESS ? 0 : 9);
@@ -143,7 +145,9 @@ int run_many(std::size_t count) {
 }
 
 int run(const std::vector<std::string>& words) {
-  const auto number = [&words](std::size_t i) { return static_cast<std::size_t>(std::strtoull(words.at(i).c_str(), nullptr, 10)); };
+  const auto number = [&words](std::size_t i) {
+    return static_cast<std::size_t>(std::strtoull(words.at(i).c_str(), nullptr, 10));
+  };
   const std::string& mode = words.at(0);
   if (mode == "many") return run_many(number(1));
   umbel::Comm comm = make_comm();

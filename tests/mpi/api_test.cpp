@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// The C ABI and the C++ layer as callers meet them: arguments that are wrong, errors that are told, handles that are owned.
+// The C ABI and the C++ layer as callers meet them: arguments that are wrong, errors that are told, handles that are
+// owned.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,9 +51,11 @@ class Api : public ::testing::Test {
 };
 
 TEST_F(Api, NullArgumentsAreNamed) {
-  EXPECT_EQ(umbel_all_reduce(nullptr, b_.data(), 8, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_all_reduce(nullptr, b_.data(), 8, UMBEL_FP32, UMBEL_SUM, comm_.native()),
+            UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("send is NULL"));
-  EXPECT_EQ(umbel_all_reduce(a_.data(), nullptr, 8, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_all_reduce(a_.data(), nullptr, 8, UMBEL_FP32, UMBEL_SUM, comm_.native()),
+            UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("recv is NULL"));
   EXPECT_EQ(umbel_all_reduce(a_.data(), b_.data(), 8, UMBEL_FP32, UMBEL_SUM, nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("comm is NULL"));
@@ -67,18 +70,21 @@ TEST_F(Api, NullArgumentsAreNamed) {
 }
 
 TEST_F(Api, OverlapIsRefusedButInPlaceAndTouchingAreNot) {
-  EXPECT_EQ(umbel_all_reduce(a_.data(), a_.data() + 1, 4, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_all_reduce(a_.data(), a_.data() + 1, 4, UMBEL_FP32, UMBEL_SUM, comm_.native()),
+            UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("overlap"));
-  EXPECT_EQ(umbel_all_reduce(a_.data() + 3, a_.data(), 4, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_all_reduce(a_.data() + 3, a_.data(), 4, UMBEL_FP32, UMBEL_SUM, comm_.native()),
+            UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_all_reduce(a_.data(), a_.data() + 4, 4, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_SUCCESS);
   EXPECT_EQ(umbel_all_reduce(a_.data(), a_.data(), 4, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_SUCCESS);
   expect_usable();
 }
 
 TEST_F(Api, CountsThatOverflowAreRefused) {
-  for (const std::size_t count : {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 4 + 2,
-                                  std::size_t{1} << 62U}) {
-    EXPECT_EQ(umbel_all_reduce(a_.data(), b_.data(), count, UMBEL_FP32, UMBEL_SUM, comm_.native()), UMBEL_ERROR_INVALID_ARGUMENT);
+  for (const std::size_t count : {std::numeric_limits<std::size_t>::max(),
+                                  std::numeric_limits<std::size_t>::max() / 4 + 2, std::size_t{1} << 62U}) {
+    EXPECT_EQ(umbel_all_reduce(a_.data(), b_.data(), count, UMBEL_FP32, UMBEL_SUM, comm_.native()),
+              UMBEL_ERROR_INVALID_ARGUMENT);
     EXPECT_THAT(umbel_last_error(), HasSubstr(std::to_string(count)));
   }
   expect_usable();
@@ -92,7 +98,8 @@ TEST_F(Api, NothingToDoNeedsNoBuffers) {
 TEST_F(Api, UnknownAlgorithmIsNamed) {
   EXPECT_EQ(umbel_comm_set_algorithm(comm_.native(), "no_such_thing"), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("no_such_thing"));
-  EXPECT_EQ(umbel_comm_supports(comm_.native(), "no_such_thing", 1, UMBEL_FP32, UMBEL_SUM), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_comm_supports(comm_.native(), "no_such_thing", 1, UMBEL_FP32, UMBEL_SUM),
+            UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_algorithm_summary("no_such_thing"), nullptr);
   EXPECT_EQ(umbel_algorithm_summary(nullptr), nullptr);
   expect_usable();
@@ -150,7 +157,8 @@ TEST_F(Api, BadBootstrapsAreRefused) {
 
 TEST_F(Api, ConfigurationIsChecked) {
   umbel_comm_t handle = nullptr;
-  for (const double seconds : {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double seconds :
+       {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     umbel_config_t config = UMBEL_CONFIG_INIT;
     config.timeout_s = seconds;
     EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config), UMBEL_ERROR_INVALID_ARGUMENT);
@@ -210,7 +218,8 @@ TEST_F(Api, AdapterTakesSubgroups) {
 }
 
 TEST_F(Api, CppTypesAndOwnership) {
-  static_assert(dtype_of<long> == UMBEL_INT64 && dtype_of<unsigned char> == UMBEL_UINT8 && dtype_of<Half> == UMBEL_FP16);
+  static_assert(dtype_of<long> == UMBEL_INT64 && dtype_of<unsigned char> == UMBEL_UINT8 &&
+                dtype_of<Half> == UMBEL_FP16);
   static_assert(!Element<bool> && !Element<long double> && !std::is_copy_constructible_v<Comm>);
   Comm moved = std::move(comm_);
   EXPECT_FALSE(comm_);
@@ -236,7 +245,8 @@ TEST_F(Api, CppTypesAndOwnership) {
 TEST_F(Api, DescriptionIsComplete) {
   const char* json = nullptr;
   ASSERT_EQ(umbel_describe(comm_.native(), &json), UMBEL_SUCCESS) << umbel_last_error();
-  for (const char* part : {"\"build\"", "\"variables\"", "\"host\"", "\"communicator\"", "UMBEL_NODES", "\"revision\""}) {
+  for (const char* part :
+       {"\"build\"", "\"variables\"", "\"host\"", "\"communicator\"", "UMBEL_NODES", "\"revision\""}) {
     EXPECT_THAT(json, HasSubstr(part));
   }
   ASSERT_EQ(umbel_describe(nullptr, &json), UMBEL_SUCCESS);

@@ -12,12 +12,12 @@
 
 static int failures = 0;
 
-#define EXPECT(condition)                                                                                          \
-  do {                                                                                                             \
-    if (!(condition)) {                                                                                            \
-      fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition, umbel_last_error());         \
-      ++failures;                                                                                                  \
-    }                                                                                                              \
+#define EXPECT(condition)                                                                                  \
+  do {                                                                                                     \
+    if (!(condition)) {                                                                                    \
+      fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__, #condition, umbel_last_error()); \
+      ++failures;                                                                                          \
+    }                                                                                                      \
   } while (0)
 
 enum { COUNT = 1000 };

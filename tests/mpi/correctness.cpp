@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// correctness [--full] [--layout N]: all-reduce against a serial reference, over type × operation × algorithm × in-place ×
-// count × placement, through the C ABI. The pairwise sample by default: every two values of any two of these meet. Calls
-// follow each other without a barrier, and each rank overwrites its buffers as soon as it may: what closes an operation too
-// early is found here. Exit status: 0 all right, 1 wrong data, 3 failure.
+// correctness [--full] [--layout N]: all-reduce against a serial reference, over type × operation × algorithm ×
+// in-place × count × placement, through the C ABI. The pairwise sample by default: every two values of any two of these
+// meet. Calls follow each other without a barrier, and each rank overwrites its buffers as soon as it may: what closes
+// an operation too early is found here. Exit status: 0 all right, 1 wrong data, 3 failure.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -55,10 +55,17 @@ class Sweep {
   }
 
   std::vector<std::size_t> sizes() const {
-    return {bench::all_types().size(), bench::all_ops().size(), algorithms_.size(), kModes.size(), counts_.size(), layouts_.size()};
+    return {bench::all_types().size(),
+            bench::all_ops().size(),
+            algorithms_.size(),
+            kModes.size(),
+            counts_.size(),
+            layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
-  bool served_anywhere(std::size_t algorithm) const { return std::ranges::find(served_[algorithm], true) != served_[algorithm].end(); }
+  bool served_anywhere(std::size_t algorithm) const {
+    return std::ranges::find(served_[algorithm], true) != served_[algorithm].end();
+  }
 
   void run(const Choice& choice) {
     const bench::TypeInfo& type = bench::all_types()[choice[kType]];
@@ -76,7 +83,8 @@ class Sweep {
     void* input = in_place ? recv_.data() : send_.data();
     pattern.fill(input, count, iteration);
     comm.set_algorithm(algorithm);
-    check(umbel_all_reduce(count == 0 ? nullptr : input, count == 0 ? nullptr : recv_.data(), count, type.dtype, op.op, comm.native()));
+    check(umbel_all_reduce(count == 0 ? nullptr : input, count == 0 ? nullptr : recv_.data(), count, type.dtype, op.op,
+                           comm.native()));
 
     std::uint64_t wrong = pattern.wrong_results(recv_.data(), count, iteration);
     if (!in_place) wrong += pattern.wrong_inputs(input, count, iteration);
@@ -88,8 +96,9 @@ class Sweep {
     }
     if (wrong != 0) {
       ++wrong_cases_;
-      fmt::print(stderr, "[rank {}] wrong {}: {} {} {} {} {} elements, {} ({})\n", rank_, wrong, algorithm, type.name, op.name,
-                 kModes[choice[kMode]], count, layouts_[choice[kLayout]].name, layouts_[choice[kLayout]].nodes);
+      fmt::print(stderr, "[rank {}] wrong {}: {} {} {} {} {} elements, {} ({})\n", rank_, wrong, algorithm, type.name,
+                 op.name, kModes[choice[kMode]], count, layouts_[choice[kLayout]].name,
+                 layouts_[choice[kLayout]].nodes);
     }
     ++runs_of_[algorithm];
   }
@@ -107,7 +116,9 @@ class Sweep {
       ran += fmt::format(" {}:{}", algorithm, runs_of_[algorithm]);
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    if (rank_ == 0) fmt::print("{} ranks: {} cases, {} wrong;{}; {} refused pairs of algorithm and placement\n", ranks_, cases_, wrong, ran, refused_);
+    if (rank_ == 0)
+      fmt::print("{} ranks: {} cases, {} wrong;{}; {} refused pairs of algorithm and placement\n", ranks_, cases_,
+                 wrong, ran, refused_);
     for (Comm& comm : comms_) comm.close();
     return wrong == 0 ? 0 : 1;
   }
@@ -135,7 +146,8 @@ class Sweep {
 
   const bench::Pattern& pattern_of(std::size_t type, std::size_t op) {
     auto& pattern = patterns_[{type, op}];
-    if (!pattern) pattern = std::make_unique<bench::Pattern>(bench::all_types()[type], bench::all_ops()[op], ranks_, rank_, kSeed);
+    if (!pattern)
+      pattern = std::make_unique<bench::Pattern>(bench::all_types()[type], bench::all_ops()[op], ranks_, rank_, kSeed);
     return *pattern;
   }
 

@@ -26,7 +26,8 @@ std::size_t broken(const std::byte* canary) {
 Buffer::Buffer(std::size_t capacity) : mapped_(kFront + capacity + kCanary) {
   void* memory = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(), "cannot allocate " + std::to_string(mapped_) + " bytes for a buffer");
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot allocate " + std::to_string(mapped_) + " bytes for a buffer");
   }
   ::madvise(memory, mapped_, MADV_HUGEPAGE);  // a wish
   base_ = static_cast<std::byte*>(memory);

@@ -6,8 +6,8 @@
 
 namespace umbel::bench {
 
-/// Memory for one argument of a call, with canaries right before and right after the bytes in use. Touched when it is made,
-/// in huge pages where the system gives them: no page fault falls into a measurement.
+/// Memory for one argument of a call, with canaries right before and right after the bytes in use. Touched when it is
+/// made, in huge pages where the system gives them: no page fault falls into a measurement.
 class Buffer {
  public:
   /// @throws std::system_error

@@ -67,7 +67,8 @@ double factor(const TypeInfo& type, std::uint64_t random, int ranks, int rank, s
   return std::ldexp(sign, static_cast<int>(whole_number(random, static_cast<std::uint64_t>(most))));
 }
 
-double floating_input(const TypeInfo& type, umbel_op_t op, std::uint64_t random, int ranks, int rank, std::size_t index) {
+double floating_input(const TypeInfo& type, umbel_op_t op, std::uint64_t random, int ranks, int rank,
+                      std::size_t index) {
   const std::uint64_t representable = std::uint64_t{1} << static_cast<unsigned>(type.significand_bits);
   switch (op) {
     case UMBEL_SUM:
@@ -87,7 +88,8 @@ double floating_input(const TypeInfo& type, umbel_op_t op, std::uint64_t random,
 std::uint64_t wrapped(const TypeInfo& type, std::uint64_t bits) {
   const auto unused = static_cast<unsigned>(64 - 8 * type.size);
   const std::uint64_t shifted = bits << unused;
-  if (type.kind == Kind::signed_integer) return static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) >> unused);
+  if (type.kind == Kind::signed_integer)
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(shifted) >> unused);
   return shifted >> unused;
 }
 
@@ -148,7 +150,8 @@ void for_each_piece(std::size_t count, std::uint64_t iteration, Visit&& visit) {
 
 }  // namespace
 
-Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed, std::size_t index) {
+Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed,
+                     std::size_t index) {
   const std::uint64_t random = random_of(seed, rank, index);
   if (type.kind == Kind::floating) return {0, floating_input(type, op.op, random, ranks, rank, index)};
   return {wrapped(type, op.op == UMBEL_PROD ? random | 1U : random), 0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Data for a reduction: random, different in every iteration, and with a result that is known exactly whatever the order
-// of the operations. Every rank can make every rank's data, so that the reference needs no communication.
+// Data for a reduction: random, different in every iteration, and with a result that is known exactly whatever the
+// order of the operations. Every rank can make every rank's data, so that the reference needs no communication.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +22,8 @@ namespace umbel::bench {
 /// Where so many ranks cannot all contribute (256 for a bf16 sum), a part of them does, another one at each index. For
 /// bf16 and fp16 avg over more ranks than the significand can count the data is zero.
 ///
-/// One rank's input in one iteration is a window, sliding with the iteration, of a periodic sequence; the period is prime,
-/// so that a block out of place does not go unnoticed. Filling and checking thus cost a copy and a comparison.
+/// One rank's input in one iteration is a window, sliding with the iteration, of a periodic sequence; the period is
+/// prime, so that a block out of place does not go unnoticed. Filling and checking thus cost a copy and a comparison.
 class Pattern {
  public:
   static constexpr std::size_t kPeriod = 65521;
@@ -51,7 +51,8 @@ struct Scalar {
   std::uint64_t bits = 0;
   double value = 0;
 };
-Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed, std::size_t index);
+Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed,
+                     std::size_t index);
 /// The reduction over all ranks, done one after another in rank order.
 Scalar expected_element(const TypeInfo& type, const OpInfo& op, int ranks, std::uint64_t seed, std::size_t index);
 /// Writes the element as `type` has it in memory. The value is representable.

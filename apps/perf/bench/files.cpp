@@ -38,7 +38,8 @@ Json to_json(const Row& row) {
   json["model_us"] = or_null(row.model_us);
   json["peer"] = nullptr;
   if (row.peer) {
-    json["peer"] = {{"name", row.peer->name}, {"time_us", or_null(row.peer->time_us)}, {"ratio", or_null(row.peer->ratio)}};
+    json["peer"] = {
+        {"name", row.peer->name}, {"time_us", or_null(row.peer->time_us)}, {"ratio", or_null(row.peer->ratio)}};
   }
   return json;
 }
@@ -47,7 +48,8 @@ std::string number(const std::optional<double>& value) { return value ? fmt::for
 
 std::string to_csv(const Timing& timing) {
   return fmt::format("{},{},{},{},{},{}", number(timing.time_us), number(timing.p50_us), number(timing.p99_us),
-                     number(timing.algbw_gbs), number(timing.busbw_gbs), timing.wrong ? fmt::format("{}", *timing.wrong) : "");
+                     number(timing.algbw_gbs), number(timing.busbw_gbs),
+                     timing.wrong ? fmt::format("{}", *timing.wrong) : "");
 }
 
 /// RFC 4180.
@@ -89,8 +91,9 @@ std::string csv_header() {
 std::string to_csv(const Row& row) {
   const PeerTiming peer = row.peer.value_or(PeerTiming{});
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.size_bytes, row.count, row.dtype, row.op,
-                     row.root ? fmt::format("{}", *row.root) : "", row.algorithm, to_csv(row.out_of_place), to_csv(row.in_place),
-                     number(row.model_us), quoted(peer.name), number(peer.time_us), number(peer.ratio), quoted(row.reason));
+                     row.root ? fmt::format("{}", *row.root) : "", row.algorithm, to_csv(row.out_of_place),
+                     to_csv(row.in_place), number(row.model_us), quoted(peer.name), number(peer.time_us),
+                     number(peer.ratio), quoted(row.reason));
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "w")) {

@@ -117,7 +117,8 @@ void take_algorithms(Options& options, const Raw& raw) {
     } else if (name == "auto" || std::ranges::find(known, name) != known.end()) {
       options.algorithms.push_back(name);
     } else {
-      throw UsageError(fmt::format("--algo {}: no such algorithm; there are {}, all and auto", name, fmt::join(known, ", ")));
+      throw UsageError(
+          fmt::format("--algo {}: no such algorithm; there are {}, all and auto", name, fmt::join(known, ", ")));
     }
   }
 }
@@ -131,10 +132,12 @@ void refuse_several(const Raw& raw, int argc, const char* const* argv, int ranks
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const auto is = [&](std::string_view short_name, std::string_view long_name) {
-      return argument.starts_with(short_name) || argument == long_name || argument.starts_with(std::string(long_name) + "=");
+      return argument.starts_with(short_name) || argument == long_name ||
+             argument.starts_with(std::string(long_name) + "=");
     };
     if (is("-g", "--ngpus") || is("-t", "--nthreads")) {
-      if (argument == "-g" || argument == "-t" || argument == "--ngpus" || argument == "--nthreads") ++i;  // and its value
+      if (argument == "-g" || argument == "-t" || argument == "--ngpus" || argument == "--nthreads")
+        ++i;  // and its value
       continue;
     }
     command += ' ';
@@ -184,12 +187,15 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-n,--iters", raw.iterations, "Timed iterations (default 20)");
   app.add_option("-w,--warmup_iters", raw.warmup, "Iterations before those (default 5)");
   app.add_option("-N,--run_cycles", raw.cycles, "Run the whole sweep so many times, 0: until stopped (default 1)");
-  app.add_option("-d,--datatype", raw.types, "Type, a comma list, or all (default float); nccl-tests' names and fp32, bf16, …");
+  app.add_option("-d,--datatype", raw.types,
+                 "Type, a comma list, or all (default float); nccl-tests' names and fp32, bf16, …");
   app.add_option("-o,--op", raw.ops, "sum, prod, min, max, avg, a comma list, or all (default sum)");
   app.add_option("-r,--root", raw.root, "Root, where the collective has one (default 0)");
   app.add_option("-c,--check", raw.check, "Check the results of so many iterations, 0: none (default 1)");
-  app.add_option("-a,--average", raw.across, "Time of an iteration: 0 rank 0's, 1 mean, 2 minimum, 3 maximum over ranks (default 3)");
-  app.add_option("-C,--report_cputime", raw.cpu_time, "1: CPU time of the calling thread instead of elapsed time (default 0)");
+  app.add_option("-a,--average", raw.across,
+                 "Time of an iteration: 0 rank 0's, 1 mean, 2 minimum, 3 maximum over ranks (default 3)");
+  app.add_option("-C,--report_cputime", raw.cpu_time,
+                 "1: CPU time of the calling thread instead of elapsed time (default 0)");
   app.add_option("-T,--timeout", raw.timeout, "Deadline of every wait in seconds (default UMBEL_TIMEOUT_S)");
   app.add_option("-g,--ngpus", raw.gpus, "Only 1: a process is one rank");
   app.add_option("-t,--nthreads", raw.threads, "Only 1: a process is one rank");
@@ -205,8 +211,9 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
 }  // namespace
 
 Parsed parse_options(int argc, const char* const* argv, int ranks) {
-  CLI::App app{"Times a collective over sizes, checks every result, and prints a table. Run it by mpirun.\n"
-               "Exit status: 0 right, 1 wrong data, 2 usage, 3 failure."};
+  CLI::App app{
+      "Times a collective over sizes, checks every result, and prints a table. Run it by mpirun.\n"
+      "Exit status: 0 right, 1 wrong data, 2 usage, 3 failure."};
   Raw raw;
   Options options;
   declare(app, raw, options);

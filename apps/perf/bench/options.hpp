@@ -23,7 +23,7 @@ struct Options {
   std::uint64_t step_factor = 1;  ///< above 1: sizes are multiplied, step_bytes is not used
   int iterations = 20;
   int warmup = 5;
-  int check = 1;  ///< iterations whose results are checked, the last ones; 0: none
+  int check = 1;   ///< iterations whose results are checked, the last ones; 0: none
   int cycles = 1;  ///< the whole sweep so many times; 0: until stopped
   int root = 0;
   Across across = Across::maximum;

@@ -41,9 +41,10 @@ double timeout_of(const Options& options) {
 void print_preamble(const Options& options, const Session& session, const RunFacts& facts) {
   constexpr int kMostRanksListed = 64;
   fmt::print("# {}_perf: Umbel {} ({}), {}\n", facts.collective, facts.version, facts.git, facts.mpi);
-  fmt::print("# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n", options.min_bytes,
-             options.max_bytes,
-             options.step_factor > 1 ? fmt::format("{}(factor)", options.step_factor) : fmt::format("{}(bytes)", options.step_bytes),
+  fmt::print("# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n",
+             options.min_bytes, options.max_bytes,
+             options.step_factor > 1 ? fmt::format("{}(factor)", options.step_factor)
+                                     : fmt::format("{}(bytes)", options.step_bytes),
              options.warmup, options.iterations, options.check);
   const char* across[] = {"rank 0's time", "the mean over ranks", "the minimum over ranks", "the maximum over ranks"};
   fmt::print("# time: mean over iterations of {}; algbw = size / time; busbw = algbw x {}{}\n",
@@ -107,7 +108,8 @@ void run_sweep(const Collective& collective, const Options& options, Session& se
   constexpr std::uint64_t kSeed = 0x756d62656cULL;
   Runner runner(collective, options, session, comm);
   const auto bytes = sweep(options.min_bytes, options.max_bytes, options.step_bytes, options.step_factor);
-  const std::vector<std::string> algorithms = options.algorithms.empty() ? std::vector<std::string>{""} : options.algorithms;
+  const std::vector<std::string> algorithms =
+      options.algorithms.empty() ? std::vector<std::string>{""} : options.algorithms;
   for (int cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     for (const TypeInfo& type : options.types) {
       for (const OpInfo& op : options.ops) {

@@ -105,8 +105,8 @@ void Session::wait(MPI_Request& request, const char* what) {
     next_check = now + kCheckInterval;
     if (check_) check_();
     if (now - start > timeout_) {
-      throw std::runtime_error(
-          fmt::format("{}: other ranks have not come for {:.0f} s (the deadline){}", what, timeout_.count(), suspects()));
+      throw std::runtime_error(fmt::format("{}: other ranks have not come for {:.0f} s (the deadline){}", what,
+                                           timeout_.count(), suspects()));
     }
   }
 }
@@ -130,10 +130,12 @@ void Session::barrier() {
 }
 
 void Session::combine(std::vector<double>& values, Across across) {
-  if (values.size() > static_cast<std::size_t>(INT_MAX)) throw std::runtime_error("too many iterations for MPI's counts");
+  if (values.size() > static_cast<std::size_t>(INT_MAX))
+    throw std::runtime_error("too many iterations for MPI's counts");
   if (across == Across::rank0 && !is_root()) std::ranges::fill(values, 0.0);
   MPI_Request request = MPI_REQUEST_NULL;
-  mpi_check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op_of(across), comm_, &request),
+  mpi_check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op_of(across),
+                           comm_, &request),
             "MPI_Iallreduce");
   wait(request, "MPI_Iallreduce");
   if (across != Across::mean) return;
@@ -165,7 +167,8 @@ void Session::die(const std::string& message, int status) const noexcept {
   try {
     const RankPlace& place = places_[static_cast<std::size_t>(rank_)];
     const std::string line = fmt::format("rank {} on {} (pid {}): {}\n", rank_, place.host, place.pid, message);
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());  // one call: lines stay whole
+    [[maybe_unused]] const auto written =
+        ::write(STDERR_FILENO, line.data(), line.size());  // one call: lines stay whole
     std::this_thread::sleep_for(kForOthersToSpeak);
   } catch (...) {
   }
@@ -177,9 +180,10 @@ std::string lone_rank_problem(int ranks, const std::function<const char*(const c
   const auto more_than_one = [&](const char* name) -> std::string {
     const char* text = environment(name);
     if (text == nullptr || std::atoi(text) <= 1) return {};
-    return fmt::format("MPI says that this job has one rank, but {}={}: the program was built for another MPI than the "
-                       "launcher's, or started by the wrong mpirun. Each process would run alone.",
-                       name, text);
+    return fmt::format(
+        "MPI says that this job has one rank, but {}={}: the program was built for another MPI than the "
+        "launcher's, or started by the wrong mpirun. Each process would run alone.",
+        name, text);
   };
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     if (const std::string problem = more_than_one(name); !problem.empty()) return problem;

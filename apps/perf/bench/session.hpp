@@ -53,8 +53,8 @@ class Session {
 
   /// MPI_Finalize. All ranks.
   void finalize();
-  /// Says on stderr what went wrong on this rank, gives the others a moment to say it too (mpirun ends them when the first
-  /// is gone), and exits without another word to MPI, which may never answer.
+  /// Says on stderr what went wrong on this rank, gives the others a moment to say it too (mpirun ends them when the
+  /// first is gone), and exits without another word to MPI, which may never answer.
   [[noreturn]] void die(const std::string& message, int status) const noexcept;
 
  private:

@@ -44,7 +44,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const double bytes = value * static_cast<double>(unit);
-  if (error != std::errc{} || end != text.data() + text.size() || bytes > static_cast<double>(kMost)) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || bytes > static_cast<double>(kMost))
+    return std::nullopt;
   return static_cast<std::uint64_t>(std::floor(bytes));
 }
 

@@ -31,13 +31,13 @@ std::string timing_text(const Timing& timing, bool percentiles, double limit) {
 }
 
 std::string timing_header(bool percentiles) {
-  return fmt::format("{:>8}{} {:>7} {:>7} {:>6}", "time", percentiles ? fmt::format(" {:>8} {:>8}", "p50", "p99") : "", "algbw",
-                     "busbw", "#wrong");
+  return fmt::format("{:>8}{} {:>7} {:>7} {:>6}", "time", percentiles ? fmt::format(" {:>8} {:>8}", "p50", "p99") : "",
+                     "algbw", "busbw", "#wrong");
 }
 
 std::string unit_header(bool percentiles) {
-  return fmt::format("{:>8}{} {:>7} {:>7} {:>6}", "(us)", percentiles ? fmt::format(" {:>8} {:>8}", "(us)", "(us)") : "", "(GB/s)",
-                     "(GB/s)", "");
+  return fmt::format("{:>8}{} {:>7} {:>7} {:>6}", "(us)",
+                     percentiles ? fmt::format(" {:>8} {:>8}", "(us)", "(us)") : "", "(GB/s)", "(GB/s)", "");
 }
 
 }  // namespace
@@ -49,14 +49,16 @@ void Table::print_header() const {
              timing_header(percentiles_), timing_header(percentiles_), "algorithm", "model",
              peer_ ? fmt::format(" {:>9} {:>7}", "peer", "ratio") : "");
   fmt::print("#{:>12} {:>13} {:>7} {:>7} {:>7}      {}  {}  {:<20} {:>9}{}\n", "(B)", "(elements)", "", "", "",
-             unit_header(percentiles_), unit_header(percentiles_), "", "(us)", peer_ ? fmt::format(" {:>9} {:>7}", "(us)", "") : "");
+             unit_header(percentiles_), unit_header(percentiles_), "", "(us)",
+             peer_ ? fmt::format(" {:>9} {:>7}", "(us)", "") : "");
   std::fflush(stdout);
 }
 
 void Table::print(const Row& row, double busbw_limit_gbs) const {
-  std::string line = fmt::format("{:>13} {:>13} {:>7} {:>7} {:>7}      {}  {}  {:<20} {:>9}", row.size_bytes, row.count, row.dtype,
-                                 row.op, row.root.value_or(-1), timing_text(row.out_of_place, percentiles_, busbw_limit_gbs),
-                                 timing_text(row.in_place, percentiles_, busbw_limit_gbs), row.algorithm, time_text(row.model_us));
+  std::string line =
+      fmt::format("{:>13} {:>13} {:>7} {:>7} {:>7}      {}  {}  {:<20} {:>9}", row.size_bytes, row.count, row.dtype,
+                  row.op, row.root.value_or(-1), timing_text(row.out_of_place, percentiles_, busbw_limit_gbs),
+                  timing_text(row.in_place, percentiles_, busbw_limit_gbs), row.algorithm, time_text(row.model_us));
   if (peer_) {
     const std::optional<double> time = row.peer ? row.peer->time_us : std::nullopt;
     const std::optional<double> ratio = row.peer ? row.peer->ratio : std::nullopt;

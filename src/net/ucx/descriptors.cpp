@@ -16,9 +16,9 @@
 namespace umbel::net {
 namespace {
 
-constexpr rlim_t kOfWorker = 16;       // listening sockets, event and epoll descriptors
-constexpr rlim_t kOfConnection = 2;    // both sides may open one
-constexpr int kMostConnections = 32;   // algorithms use few partners; a rank of thousands does not connect to all
+constexpr rlim_t kOfWorker = 16;      // listening sockets, event and epoll descriptors
+constexpr rlim_t kOfConnection = 2;   // both sides may open one
+constexpr int kMostConnections = 32;  // algorithms use few partners; a rank of thousands does not connect to all
 
 }  // namespace
 
@@ -27,14 +27,17 @@ void require_descriptors(int peers) {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   std::error_code error;
   const std::filesystem::directory_iterator open("/proc/self/fd", error);
-  if (error == std::errc::too_many_files_open) throw SystemError("no file descriptor is left: raise the limit (ulimit -n)");
+  if (error == std::errc::too_many_files_open)
+    throw SystemError("no file descriptor is left: raise the limit (ulimit -n)");
   if (error) return;  // no /proc: nothing to be learned
   const auto used = static_cast<rlim_t>(std::distance(begin(open), end(open)));
   const rlim_t left = limit.rlim_cur - std::min(used, limit.rlim_cur);
   const rlim_t needed = kOfWorker + kOfConnection * static_cast<rlim_t>(std::min(peers, kMostConnections));
   if (left < needed)
-    throw SystemError(fmt::format("the network needs about {} file descriptors, and {} of {} are left: raise the limit (ulimit -n) or keep fewer communicators at once",
-                                  needed, left, limit.rlim_cur));
+    throw SystemError(
+        fmt::format("the network needs about {} file descriptors, and {} of {} are left: raise the limit (ulimit -n) "
+                    "or keep fewer communicators at once",
+                    needed, left, limit.rlim_cur));
 }
 
 }  // namespace umbel::net

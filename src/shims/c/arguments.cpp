@@ -61,8 +61,8 @@ void check_buffers(const void* send, const void* recv, std::size_t bytes) {
     throw InvalidArgument(fmt::format("{} bytes from {} or {} reach past the end of memory", bytes, send, recv));
   }
   if (first != second && first < second + bytes && second < first + bytes) {
-    throw InvalidArgument(
-        fmt::format("send {} and recv {} overlap ({} bytes each): they must be equal (in-place) or disjoint", send, recv, bytes));
+    throw InvalidArgument(fmt::format(
+        "send {} and recv {} overlap ({} bytes each): they must be equal (in-place) or disjoint", send, recv, bytes));
   }
 }
 
@@ -75,7 +75,8 @@ void require(const void* pointer, std::string_view what) {
 void check_struct_size(const void* caller_struct, std::size_t given, std::size_t smallest, std::size_t known,
                        std::string_view name) {
   if (given < smallest) {
-    throw InvalidArgument(fmt::format("{}.struct_size is {}, at least {} is needed: set it to sizeof({})", name, given, smallest, name));
+    throw InvalidArgument(
+        fmt::format("{}.struct_size is {}, at least {} is needed: set it to sizeof({})", name, given, smallest, name));
   }
   constexpr std::size_t kSane = 4096;
   if (given > kSane) {
@@ -87,8 +88,8 @@ void check_struct_size(const void* caller_struct, std::size_t given, std::size_t
   const auto* bytes = static_cast<const unsigned char*>(caller_struct);
   for (std::size_t i = known; i < given; ++i) {
     if (bytes[i] != 0) {
-      throw InvalidArgument(fmt::format("{} uses fields that this libumbel ({}) does not know: it is older than the header",
-                                        name, umbel_version()));
+      throw InvalidArgument(fmt::format(
+          "{} uses fields that this libumbel ({}) does not know: it is older than the header", name, umbel_version()));
     }
   }
 }

@@ -26,8 +26,8 @@ void check_buffers(const void* send, const void* recv, std::size_t bytes);
 /// The text of a pointer that must be given.
 void require(const void* pointer, std::string_view what);
 
-/// `given`: the caller's struct_size. Older callers have smaller structs (never below `smallest`, that of 0.1); a larger
-/// one comes from a newer header and is accepted when what this library does not know of is zero.
+/// `given`: the caller's struct_size. Older callers have smaller structs (never below `smallest`, that of 0.1); a
+/// larger one comes from a newer header and is accepted when what this library does not know of is zero.
 void check_struct_size(const void* caller_struct, std::size_t given, std::size_t smallest, std::size_t known,
                        std::string_view name);
 

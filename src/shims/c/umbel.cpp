@@ -25,7 +25,8 @@ namespace {
 net::Bootstrap to_bootstrap(const umbel_bootstrap_t& given) {
   const umbel_bootstrap_t table = copy_in(given, "umbel_bootstrap_t");
   if (table.size < 1 || table.rank < 0 || table.rank >= table.size) {
-    throw InvalidArgument(fmt::format("bootstrap: rank {} of size {} (needed: 0 ≤ rank < size)", table.rank, table.size));
+    throw InvalidArgument(
+        fmt::format("bootstrap: rank {} of size {} (needed: 0 ≤ rank < size)", table.rank, table.size));
   }
   if (table.allgather == nullptr || table.barrier == nullptr) {
     throw InvalidArgument("bootstrap: the callbacks allgather and barrier must be given");
@@ -38,9 +39,9 @@ net::Bootstrap to_bootstrap(const umbel_bootstrap_t& given) {
   return net::Bootstrap{
       .rank = table.rank,
       .size = table.size,
-      .allgather = [table, report](const void* send, void* recv, std::size_t bytes) {
-        report("allgather", table.allgather(table.context, send, recv, bytes));
-      },
+      .allgather = [table, report](
+                       const void* send, void* recv,
+                       std::size_t bytes) { report("allgather", table.allgather(table.context, send, recv, bytes)); },
       .barrier = [table, report] { report("barrier", table.barrier(table.context)); },
   };
 }
@@ -53,7 +54,8 @@ runtime::CommOptions to_options(const umbel_config_t* given) {
   const umbel_config_t config = copy_in(*given, "umbel_config_t");
   constexpr double kLongest = 1e9;  // seconds; more would overflow the nanoseconds
   if (!(config.timeout_s >= 0 && config.timeout_s <= kLongest)) {
-    throw InvalidArgument(fmt::format("umbel_config_t.timeout_s is {}: 0 (the default) or seconds up to 1e9", config.timeout_s));
+    throw InvalidArgument(
+        fmt::format("umbel_config_t.timeout_s is {}: 0 (the default) or seconds up to 1e9", config.timeout_s));
   }
   options.algorithm = config.algorithm == nullptr ? "" : config.algorithm;
   options.reproducible = config.reproducible != 0;
@@ -99,8 +101,8 @@ extern "C" umbel_result_t umbel_comm_destroy(umbel_comm_t comm) {
   return guarded([&] { delete comm; });
 }
 
-extern "C" umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype, umbel_op_t op,
-                                           umbel_comm_t comm) {
+extern "C" umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                           umbel_op_t op, umbel_comm_t comm) {
   return guarded([&] {
     runtime::Communicator& communicator = communicator_of(comm);
     const DType type = to_dtype(dtype);
@@ -114,8 +116,8 @@ extern "C" umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char
   return guarded([&] { communicator_of(comm).set_algorithm(algorithm == nullptr ? "" : algorithm); });
 }
 
-extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count, umbel_dtype_t dtype,
-                                              umbel_op_t op) {
+extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count,
+                                              umbel_dtype_t dtype, umbel_op_t op) {
   return guarded([&] {
     require(algorithm, "algorithm");
     const runtime::Communicator& communicator = communicator_of(comm);

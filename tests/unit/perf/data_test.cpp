@@ -96,8 +96,10 @@ TEST(Data, IntegersWrapAndDivideTowardZero) {
       sum += static_cast<std::int8_t>(input_element(int8, *find_op("avg"), 5, r, kSeed, i).bits);
       product *= static_cast<std::uint16_t>(input_element(uint16, *find_op("prod"), 5, r, kSeed, i).bits);
     }
-    EXPECT_EQ(static_cast<std::int8_t>(expected_element(int8, *find_op("avg"), 5, kSeed, i).bits), static_cast<std::int8_t>(sum) / 5);
-    EXPECT_EQ(static_cast<std::uint16_t>(expected_element(uint16, *find_op("prod"), 5, kSeed, i).bits), static_cast<std::uint16_t>(product));
+    EXPECT_EQ(static_cast<std::int8_t>(expected_element(int8, *find_op("avg"), 5, kSeed, i).bits),
+              static_cast<std::int8_t>(sum) / 5);
+    EXPECT_EQ(static_cast<std::uint16_t>(expected_element(uint16, *find_op("prod"), 5, kSeed, i).bits),
+              static_cast<std::uint16_t>(product));
   }
 }
 

@@ -18,8 +18,9 @@ Parsed parse(std::vector<const char*> arguments, int ranks = 4) {
 }
 
 TEST(Options, NcclTestsForms) {
-  const Parsed parsed = parse({"-b", "8", "-e", "128M", "-f", "2", "-g", "1", "-t1", "-n", "7", "-w3", "--check=2", "-d", "half", "-o",
-                               "max", "-r", "3", "-a", "1", "-N", "5", "-C", "1", "-T", "2.5"});
+  const Parsed parsed =
+      parse({"-b",   "8",  "-e",  "128M", "-f", "2",  "-g", "1",  "-t1", "-n", "7", "-w3", "--check=2", "-d",
+             "half", "-o", "max", "-r",   "3",  "-a", "1",  "-N", "5",   "-C", "1", "-T",  "2.5"});
   ASSERT_TRUE(parsed.options) << parsed.text;
   const Options& options = *parsed.options;
   EXPECT_EQ(options.min_bytes, 8U);
@@ -53,20 +54,20 @@ TEST(Options, AllMeansAll) {
 
 TEST(Options, WrongUsageIsStatusTwo) {
   for (const std::vector<const char*>& bad : std::vector<std::vector<const char*>>{{"--bogus"},
-                                                                                 {"stray"},
-                                                                                 {"-b"},
-                                                                                 {"-b", "x"},
-                                                                                 {"-b", "2", "-e", "1"},
-                                                                                 {"-n", "0"},
-                                                                                 {"-n", "3.5"},
-                                                                                 {"-w", "-1"},
-                                                                                 {"-d", ""},
-                                                                                 {"-d", "float,"},
-                                                                                 {"-o", "mulsum"},
-                                                                                 {"-r", "4"},
-                                                                                 {"-a", "4"},
-                                                                                 {"-T", "nan"},
-                                                                                 {"--algo", "none_such"}}) {
+                                                                                   {"stray"},
+                                                                                   {"-b"},
+                                                                                   {"-b", "x"},
+                                                                                   {"-b", "2", "-e", "1"},
+                                                                                   {"-n", "0"},
+                                                                                   {"-n", "3.5"},
+                                                                                   {"-w", "-1"},
+                                                                                   {"-d", ""},
+                                                                                   {"-d", "float,"},
+                                                                                   {"-o", "mulsum"},
+                                                                                   {"-r", "4"},
+                                                                                   {"-a", "4"},
+                                                                                   {"-T", "nan"},
+                                                                                   {"--algo", "none_such"}}) {
     const Parsed parsed = parse(bad);
     EXPECT_FALSE(parsed.options) << bad[0];
     EXPECT_EQ(parsed.status, kExitUsage) << bad[0];

@@ -20,7 +20,8 @@ TEST(Sizes, Parse) {
   EXPECT_EQ(parse_size("3m"), 3U << 20U);
   EXPECT_EQ(parse_size("2G"), std::uint64_t{2} << 30U);
   EXPECT_EQ(parse_size("1.5K"), 1536U);
-  for (const char* bad : {"", "K", "8X", "8KB", "-1", "+1", "0x10", "1e3", "1 K", "1.2.3", "99999999999999999999", "9999999999G", "inf", "."}) {
+  for (const char* bad : {"", "K", "8X", "8KB", "-1", "+1", "0x10", "1e3", "1 K", "1.2.3", "99999999999999999999",
+                          "9999999999G", "inf", "."}) {
     EXPECT_EQ(parse_size(bad), std::nullopt) << bad;
   }
 }
@@ -31,7 +32,8 @@ TEST(Sizes, SweepByFactorAndByStep) {
   EXPECT_THAT(sweep(10, 40, 15, 1), ElementsAre(10, 25, 40));
   EXPECT_THAT(sweep(5, 5, 1, 1), ElementsAre(5));
   EXPECT_THAT(sweep(0, 4, 1, 2), ElementsAre(0, 1, 2, 4));
-  EXPECT_THAT(sweep(std::uint64_t{1} << 60U, ~std::uint64_t{0}, 1, 100), ElementsAre(std::uint64_t{1} << 60U));  // the next overflows
+  EXPECT_THAT(sweep(std::uint64_t{1} << 60U, ~std::uint64_t{0}, 1, 100),
+              ElementsAre(std::uint64_t{1} << 60U));  // the next overflows
 }
 
 TEST(Sizes, CountsWithoutRepetition) { EXPECT_THAT(counts_of({0, 1, 2, 4, 8}, 4), ElementsAre(0, 1, 2)); }
