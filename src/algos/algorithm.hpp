@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// What an algorithm is: a name, a builder that writes one rank's program, the documented traffic and a closed-form cost.
-// Everything here is pure: the same inputs give the same result on every rank.
+// What an algorithm is: a name, a builder that writes one rank's program, the documented traffic and a closed-form
+// cost. Everything here is pure: the same inputs give the same result on every rank.
 #pragma once
 
 #include <span>
@@ -26,14 +26,14 @@ struct Spec {
 
 /// Measured costs, in seconds and seconds per byte. Measured once when a communicator is made, shared by rank 0.
 struct Model {
-  double local_alpha = 0.4e-6;     ///< a flag from one rank to another of its node
-  double local_beta = 1 / 20e9;    ///< per byte copied from a peer's window
-  double direct_beta = 1 / 10e9;   ///< per byte read from a peer's user buffer
-  double copy_beta = 1 / 30e9;     ///< per byte copied within a rank's own memory
-  double gamma = 1 / 15e9;         ///< per byte of output of a two-operand reduce
-  double net_alpha = 10e-6;        ///< one small message between nodes
-  double net_beta = 1 / 1e9;       ///< per byte on a node's link, one direction
-  double ranks_per_core = 1;       ///< most loaded node: ranks ÷ cores, at least 1; scales every local cost
+  double local_alpha = 0.4e-6;    ///< a flag from one rank to another of its node
+  double local_beta = 1 / 20e9;   ///< per byte copied from a peer's window
+  double direct_beta = 1 / 10e9;  ///< per byte read from a peer's user buffer
+  double copy_beta = 1 / 30e9;    ///< per byte copied within a rank's own memory
+  double gamma = 1 / 15e9;        ///< per byte of output of a two-operand reduce
+  double net_alpha = 10e-6;       ///< one small message between nodes
+  double net_beta = 1 / 1e9;      ///< per byte on a node's link, one direction
+  double ranks_per_core = 1;      ///< most loaded node: ranks ÷ cores, at least 1; scales every local cost
 };
 
 /// One question to a cost function.
@@ -47,9 +47,9 @@ struct CostQuery {
 
 /// The documented formula, written by hand (never counted from a program). The checker counts and compares.
 struct Traffic {
-  int steps = 0;          ///< transfers between ranks on the longest path from an input to an output, with one chunk
-  double sent = 0;        ///< elements that leave the busiest rank ÷ n, for n divisible by the number of blocks: messages
-                          ///< sent, and its memory read by peers
+  int steps = 0;    ///< transfers between ranks on the longest path from an input to an output, with one chunk
+  double sent = 0;  ///< elements that leave the busiest rank ÷ n, for n divisible by the number of blocks: messages
+                    ///< sent, and its memory read by peers
 };
 
 /// One way to do a collective.

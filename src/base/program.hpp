@@ -16,9 +16,9 @@
 // A slice names (piece, run of blocks, chunk) by index expressions over the loop counters. Slices past the end are
 // empty; an instruction on an empty slice still signals, so that uneven chunk counts stay balanced.
 //
-// Semaphores. A semaphore belongs to the rank that waits on it, has one signalling lane and one waiting lane, and counts
-// up. Both sides keep a private count (signals made, signals consumed), so an instruction carries no numbers and a
-// program needs no reset: the epoch in which the counts start belongs to the run, not to the program.
+// Semaphores. A semaphore belongs to the rank that waits on it, has one signalling lane and one waiting lane, and
+// counts up. Both sides keep a private count (signals made, signals consumed), so an instruction carries no numbers and
+// a program needs no reset: the epoch in which the counts start belongs to the run, not to the program.
 #pragma once
 
 #include <cstdint>
@@ -90,8 +90,8 @@ struct Slice {
 };
 
 enum class OpCode : std::uint8_t {
-  copy,        ///< dst ← src. Memory lanes.
-  reduce,      ///< dst ← src₀ op src₁ op …: folded left to right in the accumulator type, rounded once. Memory lanes.
+  copy,    ///< dst ← src. Memory lanes.
+  reduce,  ///< dst ← src₀ op src₁ op …: folded left to right in the accumulator type, rounded once. Memory lanes.
   signal,      ///< one more signal on `signals[signal]`; everything done before is visible to the waiter (release)
   wait,        ///< consume `times` signals of `semaphores[sem]` (acquire)
   send,        ///< start sending `src` to `peer` on `channel`. Net lanes.
@@ -168,12 +168,12 @@ struct Program {
 /// The numbers that a call binds to a program: a pure function of agreed inputs. Plain data, also read on the device.
 struct Binding {
   std::uint64_t count = 0;
-  std::uint64_t piece = 0;       ///< elements per piece
-  std::uint64_t chunk = 0;       ///< elements per chunk
-  std::uint32_t pieces = 1;      ///< trips of Trip::pieces; at least 1
-  std::uint32_t chunks = 1;      ///< trips of Trip::chunks; at least 1
-  std::uint32_t blocks = 1;      ///< blocks per piece
-  std::uint32_t granule = 1;     ///< block boundaries are multiples of this many elements
+  std::uint64_t piece = 0;    ///< elements per piece
+  std::uint64_t chunk = 0;    ///< elements per chunk
+  std::uint32_t pieces = 1;   ///< trips of Trip::pieces; at least 1
+  std::uint32_t chunks = 1;   ///< trips of Trip::chunks; at least 1
+  std::uint32_t blocks = 1;   ///< blocks per piece
+  std::uint32_t granule = 1;  ///< block boundaries are multiples of this many elements
   std::uint32_t elem_bytes = 1;
   std::uint64_t region_offset[kMaxRegions] = {};  ///< bytes from the start of a rank's window arena
   std::uint64_t slot_bytes[kMaxRegions] = {};
@@ -238,7 +238,8 @@ struct Cut {
   std::uint64_t chunk_bytes = 1U << 17U;
 };
 
-/// Binds a call to a program. The same result on every rank for the same `count`, `elem_bytes`, `cut` and program shape.
+/// Binds a call to a program. The same result on every rank for the same `count`, `elem_bytes`, `cut` and program
+/// shape.
 /// @param granule elements; 0 chooses: cache lines when every block has many of them, else 1.
 Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes, Cut cut, std::uint32_t granule = 0);
 

@@ -53,8 +53,8 @@ Shape Shape::from_paths(std::span<const std::vector<int>> path_of_rank) {
   for (std::size_t r = 0; r < path_of_rank.size(); ++r) {
     const std::vector<int>& path = path_of_rank[r];
     if (path.size() != length)
-      throw InvalidArgument(fmt::format("placement paths differ in length: rank 0 has {} levels, rank {} has {}", length, r,
-                                        path.size()));
+      throw InvalidArgument(fmt::format("placement paths differ in length: rank 0 has {} levels, rank {} has {}",
+                                        length, r, path.size()));
     std::vector<int> prefix, normal;
     for (int id : path) {
       const std::vector<int> parent = prefix;

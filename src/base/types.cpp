@@ -10,8 +10,8 @@
 namespace umbel {
 namespace {
 
-constexpr std::array<std::string_view, kDTypeCount> kDTypeNames{
-    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "fp16", "bf16", "fp32", "fp64"};
+constexpr std::array<std::string_view, kDTypeCount> kDTypeNames{"int8",   "int16",  "int32", "int64", "uint8", "uint16",
+                                                                "uint32", "uint64", "fp16",  "bf16",  "fp32",  "fp64"};
 constexpr std::array<std::string_view, kRedOpCount> kRedOpNames{"sum", "prod", "min", "max", "avg"};
 
 constexpr std::array<std::pair<std::string_view, DType>, 10> kDTypeAliases{{
