@@ -116,8 +116,8 @@ bool NetAgent::poll(const kernels::ProgramView& view) {
 void NetAgent::mismatch() {
   const net::Mismatch found = members_.transport->last_mismatch().value();
   if (found.only_length())
-    health_.fail(FailureKind::system, fmt::format("a defect of Umbel: message of {} bytes where {} were expected ({})", found.found_bytes,
-                                                  found.expected_bytes, net::to_text(found)));
+    health_.fail(FailureKind::system, fmt::format("a defect of Umbel: message of {} bytes where {} were expected ({})",
+                                                  found.found_bytes, found.expected_bytes, net::to_text(found)));
   health_.note_mismatch(found.key.source, found.found);
   health_.mismatch();
 }

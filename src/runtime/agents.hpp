@@ -61,9 +61,9 @@ class MemoryAgent : public kernels::HostAgent {
     if (doorbell != nullptr) ring(*doorbell);
   }
 
-  std::vector<std::byte*> inputs;     ///< by rank; nullptr: not mapped here
+  std::vector<std::byte*> inputs;  ///< by rank; nullptr: not mapped here
   std::vector<std::byte*> outputs;
-  std::vector<UserBuffers> buffers;   ///< by rank, as published for this call
+  std::vector<UserBuffers> buffers;  ///< by rank, as published for this call
 
  private:
   bool meet(Rank rank);
@@ -83,7 +83,8 @@ class NetAgent {
   static constexpr LaneKind kKind = LaneKind::net;
   using Operand = kernels::HostAgent::Operand;
 
-  NetAgent(Members& members, Health& health, MemoryAgent& memory) : members_(members), health_(health), memory_(memory) {}
+  NetAgent(Members& members, Health& health, MemoryAgent& memory)
+      : members_(members), health_(health), memory_(memory) {}
 
   void start(Loaded& loaded, const Call& call);
   /// Completes what has arrived or left, in order. True if anything did.

@@ -81,7 +81,8 @@ void agree(const net::Bootstrap& bootstrap, std::string_view step, const std::fu
   if (own) std::rethrow_exception(own);
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const Status& status = all[rank];
-    if (status.error_class != ErrorClass::none) throw_as(status.error_class, fmt::format("rank {} could not {}: {}", rank, step, status.text));
+    if (status.error_class != ErrorClass::none)
+      throw_as(status.error_class, fmt::format("rank {} could not {}: {}", rank, step, status.text));
   }
 }
 
@@ -98,17 +99,18 @@ Handshake shake_hands(const net::Bootstrap& bootstrap, const std::string& versio
     if (hello.magic != mine.magic)
       throw InvalidArgument(fmt::format("process {} of the bootstrap does not speak this version of Umbel", at));
     if (hello.size != bootstrap.size)
-      throw InvalidArgument(fmt::format("rank {} on {} says that there are {} ranks, rank {} says {}", at, hello.host, hello.size,
-                                        bootstrap.rank, bootstrap.size));
+      throw InvalidArgument(fmt::format("rank {} on {} says that there are {} ranks, rank {} says {}", at, hello.host,
+                                        hello.size, bootstrap.rank, bootstrap.size));
   }
   for (std::size_t a = 0; a < all.size(); ++a)
     for (std::size_t b = a + 1; b < all.size(); ++b)
       if (all[a].rank == all[b].rank)
-        throw InvalidArgument(fmt::format("rank {} is claimed twice: by process {} on {} and process {} on {}", all[a].rank, a,
-                                          all[a].host, b, all[b].host));
+        throw InvalidArgument(fmt::format("rank {} is claimed twice: by process {} on {} and process {} on {}",
+                                          all[a].rank, a, all[a].host, b, all[b].host));
   for (std::size_t at = 0; at < all.size(); ++at)
     if (all[at].rank != static_cast<std::int32_t>(at))
-      throw InvalidArgument(fmt::format("process {} on {} claims rank {}: the all-gather is not in rank order", at, all[at].host, all[at].rank));
+      throw InvalidArgument(fmt::format("process {} on {} claims rank {}: the all-gather is not in rank order", at,
+                                        all[at].host, all[at].rank));
   const std::vector<std::string> texts = net::all_gather_bytes(bootstrap, "version=" + version + "\n" + configuration);
   const std::string difference = explain_difference(texts);
   if (!difference.empty()) throw InvalidArgument("the ranks are configured differently: " + difference);

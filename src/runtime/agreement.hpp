@@ -15,14 +15,24 @@
 
 namespace umbel::runtime {
 
-enum class ErrorClass : std::uint32_t { none, invalid_argument, unsupported, mismatch, timeout, peer_failure, system, ucx, other };
+enum class ErrorClass : std::uint32_t {
+  none,
+  invalid_argument,
+  unsupported,
+  mismatch,
+  timeout,
+  peer_failure,
+  system,
+  ucx,
+  other
+};
 
 ErrorClass class_of(const Error& error) noexcept;
 /// Throws `text` as the error class of that name. @pre error_class is not `none`
 [[noreturn]] void throw_as(ErrorClass error_class, const std::string& text);
 
-/// Collective. Runs `work`, which is local and may throw, then tells every rank whether all succeeded: when one did not,
-/// all throw its class and message, the failing rank its own.
+/// Collective. Runs `work`, which is local and may throw, then tells every rank whether all succeeded: when one did
+/// not, all throw its class and message, the failing rank its own.
 void agree(const net::Bootstrap& bootstrap, std::string_view step, const std::function<void()>& work);
 
 /// What the first exchange settles.

@@ -50,7 +50,8 @@ double busbw_limit_gbs(const Founded& founded) {
   const double ranks = founded.members.size();
   const double nodes = founded.members.shape.nodes();
   if (ranks < 2) return 0;
-  const double per_byte = nodes > 1 ? founded.measured.model.net_beta * 2 * (nodes - 1) / nodes : founded.measured.cache_beta;
+  const double per_byte =
+      nodes > 1 ? founded.measured.model.net_beta * 2 * (nodes - 1) / nodes : founded.measured.cache_beta;
   return 2 * (ranks - 1) / ranks / per_byte / 1e9;
 }
 
@@ -59,7 +60,8 @@ class CommunicatorImpl final : public Communicator {
   explicit CommunicatorImpl(Founded founded)
       : founded_(std::move(founded)),
         health_(founded_.members, founded_.config.timeout),
-        waiter_(founded_.members.own().header(), founded_.members.transport.get(), founded_.config.wait, founded_.crowded),
+        waiter_(founded_.members.own().header(), founded_.members.transport.get(), founded_.config.wait,
+                founded_.crowded),
         planner_(planner_inputs(founded_)),
         executor_(founded_.members, health_, waiter_),
         sources_(founded_.members.all.size()) {
@@ -74,10 +76,11 @@ class CommunicatorImpl final : public Communicator {
                     (!founded_.config.reproducible || shape.ranks() == 2);
     set_algorithm(founded_.config.algorithm);
     if (net::Transport* transport = founded_.members.transport.get()) {
-      transport->set_control_handler(
-          [this](int peer, std::uint32_t type, std::span<const std::byte> bytes) { health_.on_control(peer, type, bytes); });
-      transport->set_unexpected_handler(
-          [this](const net::MessageKey& key, const net::CallSummary& found, std::uint64_t) { health_.on_unexpected(key, found); });
+      transport->set_control_handler([this](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
+        health_.on_control(peer, type, bytes);
+      });
+      transport->set_unexpected_handler([this](const net::MessageKey& key, const net::CallSummary& found,
+                                               std::uint64_t) { health_.on_unexpected(key, found); });
     }
   }
 
@@ -95,10 +98,16 @@ class CommunicatorImpl final : public Communicator {
               .output = static_cast<std::byte*>(recv),
               .dtype = dtype,
               .op = op,
-              .summary = {.count = count, .collective = Collective::all_reduce, .dtype = dtype, .op = op,
+              .summary = {.count = count,
+                          .collective = Collective::all_reduce,
+                          .dtype = dtype,
+                          .op = op,
                           .extra = static_cast<std::uint8_t>(forced_ + 1)}};
     const bool tiny = bytes <= kInlineBytes && tiny_allowed_ && (forced_ < 0 || forced_ == one_shot_);
-    const Plan* plan = tiny ? nullptr : &plan_for({.count = count, .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)), .algorithm = forced_});
+    const Plan* plan =
+        tiny ? nullptr
+             : &plan_for(
+                   {.count = count, .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)), .algorithm = forced_});
     call.seq = seq_ + 1;
     health_.enter(call.seq, call.summary);
     seq_ = call.seq;
@@ -140,7 +149,8 @@ class CommunicatorImpl final : public Communicator {
     const auto a = reinterpret_cast<std::uintptr_t>(send);
     const auto b = reinterpret_cast<std::uintptr_t>(recv);
     const std::size_t bytes = count * size_of(dtype);
-    if (a != b && a < b + bytes && b < a + bytes) throw InvalidArgument("send and recv overlap; they must be equal or disjoint");
+    if (a != b && a < b + bytes && b < a + bytes)
+      throw InvalidArgument("send and recv overlap; they must be equal or disjoint");
   }
 
   const Plan& plan_for(const PlanKey& key) {
@@ -153,10 +163,10 @@ class CommunicatorImpl final : public Communicator {
 
   /// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
   ///
-  /// With kBanks = 2 that is so anyway: this rank has finished call seq − 1, whose result depends on every rank's input, so
-  /// every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through semaphores, and
-  /// with it the order of memory. Over several nodes it may have come through the network, which orders nothing between
-  /// two ranks of one node: their `done` is looked at, for the order, and is never waited for.
+  /// With kBanks = 2 that is so anyway: this rank has finished call seq − 1, whose result depends on every rank's
+  /// input, so every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through
+  /// semaphores, and with it the order of memory. Over several nodes it may have come through the network, which orders
+  /// nothing between two ranks of one node: their `done` is looked at, for the order, and is never waited for.
   void take_bank(std::uint64_t seq) {
     if (founded_.members.shape.nodes() == 1 || seq <= kBanks) return;
     for (Rank rank : founded_.members.shape.peers_of(founded_.members.me)) {
@@ -169,14 +179,15 @@ class CommunicatorImpl final : public Communicator {
   /// The control line of a call whose data goes through the program.
   void publish(const Call& call) {
     ControlLine& line = founded_.members.own().line(call.seq);
-    const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call.input), reinterpret_cast<std::uint64_t>(call.output)};
+    const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call.input),
+                              reinterpret_cast<std::uint64_t>(call.output)};
     line.summary = call.summary;
     std::memcpy(line.payload, &buffers, sizeof(buffers));
     line.seq.store(call.seq, std::memory_order_release);
   }
 
-  /// One shot, the data inside the control lines: each rank writes its line, reads all the others' and folds them in the
-  /// order of ranks.
+  /// One shot, the data inside the control lines: each rank writes its line, reads all the others' and folds them in
+  /// the order of ranks.
   void all_reduce_tiny(const Call& call, std::size_t count) {
     Members& members = founded_.members;
     ControlLine& own = members.own().line(call.seq);
@@ -201,9 +212,11 @@ class CommunicatorImpl final : public Communicator {
     if (last_tiny_bytes_ != bytes) {
       const auto& algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)];
       last_tiny_bytes_ = bytes;
-      tiny_predicted_s_ = algorithm.cost({.shape = members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
+      tiny_predicted_s_ = algorithm.cost(
+          {.shape = members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
     }
-    last_ = {.algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)].name.data(), .predicted_s = tiny_predicted_s_};
+    last_ = {.algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)].name.data(),
+             .predicted_s = tiny_predicted_s_};
   }
 
   void await(const ControlLine& line, std::uint64_t seq) {

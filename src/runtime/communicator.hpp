@@ -40,8 +40,9 @@ struct CommInfo {
   Rank rank = 0;
   int ranks = 1;
   int nodes = 1;
-  int node = 0;                 ///< of this rank
-  double busbw_limit_gbs = 0;   ///< highest all-reduce bus bandwidth that the measured memory or links allow, GB/s (10^9)
+  int node = 0;  ///< of this rank
+  double busbw_limit_gbs =
+      0;  ///< highest all-reduce bus bandwidth that the measured memory or links allow, GB/s (10^9)
 };
 
 /// What umbel_info prints: one (name, value) line each, grouped by section, as this rank sees it.
@@ -51,8 +52,8 @@ struct Fact {
   std::string value;
 };
 
-/// A group of ranks that reduce together. Calls on one communicator come from one thread at a time, in the same order on
-/// all ranks. Every member throws the classes of base/error.hpp.
+/// A group of ranks that reduce together. Calls on one communicator come from one thread at a time, in the same order
+/// on all ranks. Every member throws the classes of base/error.hpp.
 class Communicator {
  public:
   /// Collective. On failure every rank throws; the message names the rank that could not go on.
@@ -62,7 +63,8 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   /// Collective, blocking. @param send equal to `recv` (in-place) or disjoint from it; may be nullptr when count is 0.
-  /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed afterwards).
+  /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed
+  /// afterwards).
   virtual void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) = 0;
 
   /// Forces an algorithm for the calls that follow; "" or "auto": none. Every rank must set the same.
@@ -72,8 +74,8 @@ class Communicator {
   /// Why `algorithm` cannot serve such a call here; "" when it can. Local.
   virtual std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const = 0;
 
-  /// Health (umbel_comm_check): throws what the communicator failed with; else looks once, without blocking, for dead or
-  /// cut-off peers and for aborts by others (local liveness, the abort flag, one round of progress), and throws
+  /// Health (umbel_comm_check): throws what the communicator failed with; else looks once, without blocking, for dead
+  /// or cut-off peers and for aborts by others (local liveness, the abort flag, one round of progress), and throws
   /// PeerFailure when it finds any. For callers that wait elsewhere (the perf app between its calls).
   virtual void check_health() = 0;
 

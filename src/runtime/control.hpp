@@ -24,8 +24,8 @@ inline constexpr int kBanks = 2;
 inline constexpr std::size_t kInlineBytes = 256;  ///< of a tiny message
 inline constexpr std::size_t kFailureText = 760;
 
-/// One call as its rank published it on entry: the rest of the line, then `seq` (release). Peers read the rest only when
-/// `seq` is the number of the call that they are in themselves, which the bank rule keeps in place.
+/// One call as its rank published it on entry: the rest of the line, then `seq` (release). Peers read the rest only
+/// when `seq` is the number of the call that they are in themselves, which the bank rule keeps in place.
 struct alignas(64) ControlLine {
   std::atomic<std::uint64_t> seq{0};
   net::CallSummary summary;

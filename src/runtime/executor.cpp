@@ -13,7 +13,8 @@
 
 namespace umbel::runtime {
 
-Executor::Executor(Members& members, Health& health, Waiter& waiter) : members_(members), health_(health), waiter_(waiter) {
+Executor::Executor(Members& members, Health& health, Waiter& waiter)
+    : members_(members), health_(health), waiter_(waiter) {
   for (int bank = 0; bank < kBanks; ++bank) {
     auto& windows = windows_[static_cast<std::size_t>(bank)];
     for (const Member& member : members.all) windows.push_back(member.arena ? member.arena.slots(bank) : nullptr);
@@ -53,7 +54,8 @@ void Executor::load_cells(Loaded& loaded) const {
     auto& own = loaded.own[static_cast<std::size_t>(bank)];
     auto& targets = loaded.targets[static_cast<std::size_t>(bank)];
     for (std::size_t s = 0; s < program.semaphores.size(); ++s) own.push_back(members_.own().cells(bank) + s);
-    for (const SignalTarget& target : program.signals) targets.push_back(members_.at(target.peer).arena.cells(bank) + target.sem);
+    for (const SignalTarget& target : program.signals)
+      targets.push_back(members_.at(target.peer).arena.cells(bank) + target.sem);
   }
   for (const SignalTarget& target : program.signals)
     loaded.doorbells.push_back(target.peer == members_.me ? nullptr : &members_.at(target.peer).arena.header());
@@ -126,8 +128,9 @@ void Executor::run_lanes(Loaded& loaded, const kernels::ProgramView& view) {
     for (std::size_t n = 0; n < lanes.size(); ++n) {
       kernels::LaneState& lane = loaded.lanes[n];
       if (lane.pc == ~0U) continue;  // done
-      const kernels::Step step = lanes[n].kind == LaneKind::memory ? kernels::step(view, lane, *memory_)
-                                                                   : kernels::step(view, lane, *net_[loaded.net_agent_of[n]]);
+      const kernels::Step step = lanes[n].kind == LaneKind::memory
+                                     ? kernels::step(view, lane, *memory_)
+                                     : kernels::step(view, lane, *net_[loaded.net_agent_of[n]]);
       if (step == kernels::Step::blocked) continue;
       moved = true;
       if (step == kernels::Step::done) {
@@ -136,8 +139,10 @@ void Executor::run_lanes(Loaded& loaded, const kernels::ProgramView& view) {
       }
     }
     if (moved) waiter_.reset();
-    if (!moved && !events) health_.look(waiter_.idle());
-    else if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
+    if (!moved && !events)
+      health_.look(waiter_.idle());
+    else if (health_.failed())
+      health_.look(std::chrono::nanoseconds{0});
   }
 }
 

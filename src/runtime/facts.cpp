@@ -16,21 +16,25 @@ namespace umbel::runtime {
 namespace {
 
 std::string cache_text(std::size_t bytes, int sharers) {
-  return bytes == 0 ? "unknown" : fmt::format("{}, shared by {} core{}", bytes_to_text(bytes), sharers, sharers == 1 ? "" : "s");
+  return bytes == 0 ? "unknown"
+                    : fmt::format("{}, shared by {} core{}", bytes_to_text(bytes), sharers, sharers == 1 ? "" : "s");
 }
 
 void add_memory_facts(std::vector<Fact>& facts) {
   struct statvfs shm {};
   if (::statvfs("/dev/shm", &shm) == 0)
-    facts.push_back({"memory", "/dev/shm", fmt::format("{} free (windows do not use it)", bytes_to_text(shm.f_bavail * shm.f_frsize))});
+    facts.push_back({"memory", "/dev/shm",
+                     fmt::format("{} free (windows do not use it)", bytes_to_text(shm.f_bavail * shm.f_frsize))});
   rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) facts.push_back({"memory", "open files", fmt::format("{}", files.rlim_cur)});
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0)
+    facts.push_back({"memory", "open files", fmt::format("{}", files.rlim_cur)});
 }
 
 void add_device_facts(std::vector<Fact>& facts) {
   for (const net::NetDevice& device : net::network_devices())
-    facts.push_back({"network", device.name, fmt::format("{}{} {}", device.usable ? "up" : "down", device.loopback ? ", loopback" : "",
-                                                         fmt::join(device.addresses, " "))});
+    facts.push_back({"network", device.name,
+                     fmt::format("{}{} {}", device.usable ? "up" : "down", device.loopback ? ", loopback" : "",
+                                 fmt::join(device.addresses, " "))});
 }
 
 }  // namespace
@@ -41,9 +45,12 @@ std::vector<Fact> host_facts() {
       {"node", "host", net::to_text(net::host_hint())},
       {"node", "processor", host.cpu_model.empty() ? "unknown" : host.cpu_model},
       {"node", "packages", fmt::format("{}", host.packages)},
-      {"node", "NUMA nodes", host.bound_numa >= 0 ? fmt::format("{} (this process: {})", host.numa_nodes, host.bound_numa)
-                                                  : fmt::format("{}", host.numa_nodes)},
-      {"node", "cores", fmt::format("{}, of which this process may use {}; {} hardware threads", host.cores, host.allowed_cores.count(), host.threads)},
+      {"node", "NUMA nodes",
+       host.bound_numa >= 0 ? fmt::format("{} (this process: {})", host.numa_nodes, host.bound_numa)
+                            : fmt::format("{}", host.numa_nodes)},
+      {"node", "cores",
+       fmt::format("{}, of which this process may use {}; {} hardware threads", host.cores, host.allowed_cores.count(),
+                   host.threads)},
       {"node", "L2 cache", cache_text(host.l2_bytes, host.l2_sharers)},
       {"node", "L3 cache", cache_text(host.l3_bytes, host.l3_sharers)},
       {"node", "GPUs", "none: this build works on host memory"},
@@ -62,20 +69,24 @@ std::vector<Fact> communicator_facts(const Founded& founded) {
   auto add = [&](const char* name, std::string value) { facts.push_back({"communicator", name, std::move(value)}); };
   for (int node = 0; node < members.shape.nodes(); ++node) {
     const auto ranks = members.shape.node_ranks(node);
-    add("node", fmt::format("{}: host {}, ranks {}", node, members.at(ranks.front()).host.host_name, fmt::join(ranks, " ")));
+    add("node",
+        fmt::format("{}: host {}, ranks {}", node, members.at(ranks.front()).host.host_name, fmt::join(ranks, " ")));
   }
   add("placement", founded.config.nodes.empty() ? "found by mapping memory" : "UMBEL_NODES=" + founded.config.nodes);
   add("levels", fmt::format("{}", members.shape.levels()));
   add("ranks per core", fmt::format("{:g}{}", founded.ranks_per_core, founded.crowded ? " (waits yield at once)" : ""));
   add("transport", members.transport ? "UCX: " + members.transport->device_text() : "shared memory alone");
   add("CMA", founded.direct_text);
-  add("window", fmt::format("{} a rank: {} banks of {} slots and {} semaphores", bytes_to_text(founded.window.bytes()), kBanks,
-                            bytes_to_text(founded.layout.slot_bytes), founded.layout.semaphores));
+  add("window", fmt::format("{} a rank: {} banks of {} slots and {} semaphores", bytes_to_text(founded.window.bytes()),
+                            kBanks, bytes_to_text(founded.layout.slot_bytes), founded.layout.semaphores));
   add("flag to a node-mate", fmt::format("{:.2f} us", model.local_alpha * 1e6));
-  add("copy", fmt::format("{:.1f} GB/s own memory, {:.1f} GB/s from a node-mate's window", 1e-9 / model.copy_beta, 1e-9 / model.local_beta));
-  if (founded.direct) add("direct read", fmt::format("{:.1f} GB/s from a node-mate's user memory", 1e-9 / model.direct_beta));
+  add("copy", fmt::format("{:.1f} GB/s own memory, {:.1f} GB/s from a node-mate's window", 1e-9 / model.copy_beta,
+                          1e-9 / model.local_beta));
+  if (founded.direct)
+    add("direct read", fmt::format("{:.1f} GB/s from a node-mate's user memory", 1e-9 / model.direct_beta));
   add("fold", fmt::format("{:.1f} GB/s of fp32 sums", 1e-9 / model.gamma));
-  if (members.transport) add("network", fmt::format("{:.1f} us a small message, {:.3f} GB/s", model.net_alpha * 1e6, 1e-9 / model.net_beta));
+  if (members.transport)
+    add("network", fmt::format("{:.1f} us a small message, {:.3f} GB/s", model.net_alpha * 1e6, 1e-9 / model.net_beta));
   return facts;
 }
 

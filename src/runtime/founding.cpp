@@ -38,7 +38,8 @@ struct Identity {
 };
 
 std::uint64_t token(std::uint64_t nonce, Rank from, Rank to) {
-  const std::uint64_t mixed = (nonce ^ static_cast<std::uint64_t>(from) << 32U ^ static_cast<std::uint64_t>(to)) * 0x9e3779b97f4a7c15U;
+  const std::uint64_t mixed =
+      (nonce ^ static_cast<std::uint64_t>(from) << 32U ^ static_cast<std::uint64_t>(to)) * 0x9e3779b97f4a7c15U;
   return mixed | 1U;  // never the zero of an untouched slot
 }
 
@@ -60,7 +61,8 @@ Config settle(const CommOptions& options, Rank rank) {
   if (!options.algorithm.empty()) config.algorithm = options.algorithm;
   if (!options.placement.empty()) config.nodes = options.placement;
   if (options.timeout.count() > 0)
-    config.timeout = std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout));
+    config.timeout =
+        std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout));
   config.reproducible = config.reproducible || options.reproducible;
   if (config.algorithm != "auto" && algos::find_all_reduce(config.algorithm) == nullptr)
     throw InvalidArgument(fmt::format("there is no algorithm \"{}\"", config.algorithm));
@@ -74,7 +76,8 @@ ArenaLayout layout_for(const Config& config, int ranks) {
 }
 
 /// Maps whose memory can be mapped, and proves it by a write in both directions.
-Reach map_peers(const net::Bootstrap& bootstrap, net::Window& own, const std::vector<Identity>& all, std::uint64_t nonce, Members& members) {
+Reach map_peers(const net::Bootstrap& bootstrap, net::Window& own, const std::vector<Identity>& all,
+                std::uint64_t nonce, Members& members) {
   agree(bootstrap, "map the memory of its node-mates", [&] {
     for (Rank peer = 0; peer < bootstrap.size; ++peer) {
       const Identity& identity = all[static_cast<std::size_t>(peer)];
@@ -144,13 +147,16 @@ void settle_direct(const net::Bootstrap& bootstrap, Founded& founded) {
   const auto verdicts = net::all_gather(bootstrap, mine);  // also keeps `value` alive until all have probed
   const auto refused = std::ranges::find(verdicts, false, &Verdict::works);
   founded.direct = refused == verdicts.end();
-  founded.direct_text = founded.direct ? "works" : fmt::format("rank {}: {}", refused - verdicts.begin(), refused->reason);
+  founded.direct_text =
+      founded.direct ? "works" : fmt::format("rank {}: {}", refused - verdicts.begin(), refused->reason);
   if (!founded.direct && founded.config.cma == CmaMode::on)
     throw SystemError("UMBEL_CMA=on, but process_vm_readv does not work: " + founded.direct_text);
   if (!founded.direct && founded.config.cma == CmaMode::automatic && bootstrap.rank == 0) {
     static std::once_flag once;
     std::call_once(once, [&founded] {
-      log_warn(Subsystem::window, "ranks of a node cannot read each other's memory by process_vm_readv, data goes through shared memory: {}; UMBEL_CMA=off silences this",
+      log_warn(Subsystem::window,
+               "ranks of a node cannot read each other's memory by process_vm_readv, data goes through shared memory: "
+               "{}; UMBEL_CMA=off silences this",
                founded.direct_text);
     });
   }
@@ -174,13 +180,15 @@ void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {
 void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
   Members& members = founded.members;
   agree(bootstrap, "open the network", [&] {
-    members.transport = std::make_unique<net::Transport>(net::TransportOptions{.rank = bootstrap.rank,
-                                                                               .peers = bootstrap.size,
-                                                                               .job_nonce = nonce,
-                                                                               .net_devices = founded.config.net_devices.to_text()});
+    members.transport =
+        std::make_unique<net::Transport>(net::TransportOptions{.rank = bootstrap.rank,
+                                                               .peers = bootstrap.size,
+                                                               .job_nonce = nonce,
+                                                               .net_devices = founded.config.net_devices.to_text()});
   });
   const std::vector<std::string> addresses = net::all_gather_bytes(bootstrap, members.transport->address());
-  for (Rank rank = 0; rank < members.size(); ++rank) members.at(rank).address = addresses[static_cast<std::size_t>(rank)];
+  for (Rank rank = 0; rank < members.size(); ++rank)
+    members.at(rank).address = addresses[static_cast<std::size_t>(rank)];
 }
 
 }  // namespace
@@ -195,7 +203,9 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
     window = net::Window::create(layout.total(), static_cast<std::size_t>(bootstrap.size));
     new (window->data()) Header;  // everything else is right as zeroes
   });
-  const Identity mine{.window = window->descriptor(), .host = net::host_hint(), .boot_id = net::host_hint().boot_id,
+  const Identity mine{.window = window->descriptor(),
+                      .host = net::host_hint(),
+                      .boot_id = net::host_hint().boot_id,
                       .cores = host_topology().allowed_cores};
   const std::vector<Identity> all = net::all_gather(bootstrap, mine);
 
@@ -210,7 +220,8 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   settle_direct(bootstrap, founded);
   if (members.shape.nodes() > 1) open_network(bootstrap, handshake.job_nonce, founded);
   founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
-  log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(), founded.direct_text,
+  log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(),
+           founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));
   return founded;
 }

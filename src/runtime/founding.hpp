@@ -16,12 +16,12 @@ namespace umbel::runtime {
 struct Founded {
   Config config;
   ArenaLayout layout{};
-  net::Window window;              ///< this rank's own
+  net::Window window;  ///< this rank's own
   Members members;
-  bool direct = false;             ///< node-mates' user buffers can be read
-  std::string direct_text;         ///< how, or why not
-  double ranks_per_core = 1;       ///< of the most loaded host
-  bool crowded = false;            ///< this host has more ranks than cores
+  bool direct = false;        ///< node-mates' user buffers can be read
+  std::string direct_text;    ///< how, or why not
+  double ranks_per_core = 1;  ///< of the most loaded host
+  bool crowded = false;       ///< this host has more ranks than cores
   Measured measured{};
 };
 

@@ -99,8 +99,8 @@ void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
   asked_ = 0;
   if (failed()) throw_failure();
   if (members_.transport && members_.transport->unexpected_messages() != 0)
-    members_.transport->for_each_unexpected(
-        [this](const net::MessageKey& key, const net::CallSummary& found, std::uint64_t) { on_unexpected(key, found); });
+    members_.transport->for_each_unexpected([this](const net::MessageKey& key, const net::CallSummary& found,
+                                                   std::uint64_t) { on_unexpected(key, found); });
 }
 
 void Health::look(std::chrono::nanoseconds waited) {
@@ -135,7 +135,8 @@ void Health::check(std::uint64_t seq) {
   if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
   for (Rank rank : members_.shape.peers_of(members_.me)) {
     const Member& member = members_.at(rank);
-    if (rank != members_.me && member.arena.header().closed.load(std::memory_order_relaxed) == 0 && gone(process_state(member)))
+    if (rank != members_.me && member.arena.header().closed.load(std::memory_order_relaxed) == 0 &&
+        gone(process_state(member)))
       fail(FailureKind::peer, fmt::format("{} died: its process ended after operation {}", members_.name(rank), seq));
   }
   if (!members_.transport) return;
@@ -174,15 +175,18 @@ void Health::look_at_processes() {
     const Header& header = member.arena.header();
     if (header.done.load(std::memory_order_acquire) >= seq_) continue;
     if (header.closed.load(std::memory_order_relaxed) != 0)
-      fail(FailureKind::peer, fmt::format("{} destroyed the communicator; this call of {} is number {}, its last was {}",
-                                          members_.name(rank), call_text(summary_), seq_, header.done.load(std::memory_order_relaxed)));
+      fail(FailureKind::peer,
+           fmt::format("{} destroyed the communicator; this call of {} is number {}, its last was {}",
+                       members_.name(rank), call_text(summary_), seq_, header.done.load(std::memory_order_relaxed)));
     if (gone(process_state(member)))
-      fail(FailureKind::peer, fmt::format("{} died: its process ended before operation {} was finished", members_.name(rank), seq_));
+      fail(FailureKind::peer,
+           fmt::format("{} died: its process ended before operation {} was finished", members_.name(rank), seq_));
   }
 }
 
 void Health::refresh_local_states() {
-  for (Rank rank : members_.shape.peers_of(members_.me)) merge(states_[static_cast<std::size_t>(rank)], state_of_local(rank, seq_));
+  for (Rank rank : members_.shape.peers_of(members_.me))
+    merge(states_[static_cast<std::size_t>(rank)], state_of_local(rank, seq_));
 }
 
 void Health::look_at_stall() {
@@ -198,7 +202,9 @@ void Health::ask_other_nodes() {
     const auto ranks = members_.shape.node_ranks(node);
     const std::size_t count = std::min<std::size_t>(ranks.size(), kAskedPerNode);
     for (std::size_t k = 0; k < count; ++k) {
-      const Rank rank = ranks[(static_cast<std::size_t>(asked_) * count + k + static_cast<std::size_t>(members_.shape.local_index(members_.me))) % ranks.size()];
+      const Rank rank = ranks[(static_cast<std::size_t>(asked_) * count + k +
+                               static_cast<std::size_t>(members_.shape.local_index(members_.me))) %
+                              ranks.size()];
       try {
         members_.connect(rank);
         members_.transport->send_control(rank, query_message, bytes_of(seq_));
@@ -276,13 +282,16 @@ void Health::note_mismatch(Rank peer, const net::CallSummary& found) {
 }
 
 bool Health::states_disagree() const {
-  return std::ranges::any_of(states_, [this](const RankState& s) { return s.known && s.entered && s.summary != summary_; });
+  return std::ranges::any_of(states_,
+                             [this](const RankState& s) { return s.known && s.entered && s.summary != summary_; });
 }
 
 void Health::mismatch() {
   const auto end = Clock::now() + kDiagnosis;
   auto next_question = Clock::now();
-  auto complete = [this] { return std::ranges::all_of(states_, [](const RankState& s) { return s.known && s.entered; }); };
+  auto complete = [this] {
+    return std::ranges::all_of(states_, [](const RankState& s) { return s.known && s.entered; });
+  };
   do {
     refresh_local_states();
     if (Clock::now() >= next_question) {
@@ -322,7 +331,8 @@ std::string Health::mismatch_text() const {
   }
   if (odd > kNamed) text += fmt::format(" so did {} more;", odd - kNamed);
   return text + fmt::format(" {}{} called {}", members_.name(reference->rank),
-                            best > 1 ? fmt::format(" and {} more", best - 1) : std::string(), call_text(reference->summary));
+                            best > 1 ? fmt::format(" and {} more", best - 1) : std::string(),
+                            call_text(reference->summary));
 }
 
 std::string Health::describe(const RankState& state) const {
@@ -352,10 +362,12 @@ std::string Health::timeout_text() const {
     const RankState& state = states_[static_cast<std::size_t>(rank)];
     std::string& list = suspect(state) ? missing : others;
     if (list.size() > 300) continue;  // a failure's text is short; the first ones say enough
-    list += fmt::format("{}{} {}", list.empty() ? "" : "; ", suspect(state) ? members_.name(rank) : fmt::format("rank {}", rank), describe(state));
+    list += fmt::format("{}{} {}", list.empty() ? "" : "; ",
+                        suspect(state) ? members_.name(rank) : fmt::format("rank {}", rank), describe(state));
   }
-  return fmt::format("operation {} ({}) made no progress on rank {} for {:g} s. Missing: {}.{}", seq_, call_text(summary_), members_.me,
-                     seconds, missing.empty() ? "nobody that can be told" : missing, others.empty() ? "" : " Others: " + others + ".");
+  return fmt::format("operation {} ({}) made no progress on rank {} for {:g} s. Missing: {}.{}", seq_,
+                     call_text(summary_), members_.me, seconds, missing.empty() ? "nobody that can be told" : missing,
+                     others.empty() ? "" : " Others: " + others + ".");
 }
 
 void Health::publish(const Failure& failure) {
@@ -395,7 +407,8 @@ void Health::fail(FailureKind kind, const std::string& text) {
 void Health::throw_failure() {
   const auto end = Clock::now() + 100ms;
   while (own_cell_->state.load(std::memory_order_acquire) != 2 && Clock::now() < end) std::this_thread::yield();
-  if (own_cell_->state.load(std::memory_order_acquire) != 2) throw PeerFailure("the communicator has failed; the rank that reported it died meanwhile");
+  if (own_cell_->state.load(std::memory_order_acquire) != 2)
+    throw PeerFailure("the communicator has failed; the rank that reported it died meanwhile");
   const Failure failure = own_cell_->failure;
   tell_other_nodes(failure);
   std::string text = failure.text;

@@ -30,11 +30,11 @@ namespace umbel::runtime {
 /// What can be told of a rank, from the point of view of operation `seq`. Plain data: node-mates answer for each other.
 struct RankState {
   std::int32_t rank = -1;
-  char process = '?';        ///< process_state; '?' not known
+  char process = '?';  ///< process_state; '?' not known
   bool known = false;
-  bool entered = false;      ///< it is, or has been, inside the operation; `summary` is valid
-  bool closed = false;       ///< it has destroyed the communicator
-  std::uint64_t done = 0;    ///< its last finished operation
+  bool entered = false;    ///< it is, or has been, inside the operation; `summary` is valid
+  bool closed = false;     ///< it has destroyed the communicator
+  std::uint64_t done = 0;  ///< its last finished operation
   net::CallSummary summary;
 };
 
@@ -96,7 +96,7 @@ class Health {
   bool told_ = false;
   std::vector<std::pair<Rank, std::uint64_t>> questions_;  ///< who asks, about which operation
   std::chrono::nanoseconds last_waited_{0};
-  int asked_ = 0;                  ///< rounds of questions in this wait
+  int asked_ = 0;  ///< rounds of questions in this wait
   std::chrono::nanoseconds next_process_look_{0};
   std::chrono::nanoseconds next_stall_look_{0};
   std::chrono::nanoseconds next_heartbeat_{0};

@@ -57,7 +57,8 @@ void measure_memory(Members& members, Sample& sample) {
   sample.copy = best_of([&] { kernels::copy(b, a, kBytes); }) / kBytes;
   sample.cache = best_of([&] { kernels::copy(b, a, kCacheBytes); }) / kCacheBytes;
   const void* sources[2] = {a, b};
-  sample.fold = best_of([&] { kernels::reduce(DType::fp32, RedOp::sum, b, sources, 2, kBytes / sizeof(float), 0); }) / kBytes;
+  sample.fold =
+      best_of([&] { kernels::reduce(DType::fp32, RedOp::sum, b, sources, 2, kBytes / sizeof(float), 0); }) / kBytes;
 }
 
 /// The neighbour in the node, cyclically; −1 when alone.
@@ -74,7 +75,9 @@ void measure_peer(Members& members, std::uint64_t peer_address, bool direct, Sam
   std::byte* const into = members.own().slots(1);
   sample.read = best_of([&] { kernels::copy(into, member.arena.slots(0), kBytes); }) / kBytes;
   if (!direct) return;
-  sample.direct = member.same_process ? sample.read : best_of([&] { net::cma_read(member.pid, peer_address, into, kBytes); }) / kBytes;
+  sample.direct = member.same_process
+                      ? sample.read
+                      : best_of([&] { net::cma_read(member.pid, peer_address, into, kBytes); }) / kBytes;
 }
 
 /// The first two ranks of each node pass a flag to and fro.
@@ -126,7 +129,8 @@ class NetMeasurement {
   static constexpr std::uint32_t kTrains = 3;  ///< the fastest counts: others may be using the machine
 
   net::RequestId post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
-    const net::MessageKey key{.communicator = 0, .source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
+    const net::MessageKey key{
+        .communicator = 0, .source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
     return send ? members_.transport->post_send(peer_, key, {}, buffer_, bytes)
                 : members_.transport->post_recv(key, {}, buffer_ + kCar * (1 + index % kInFlight), bytes);
   }
@@ -160,7 +164,8 @@ class NetMeasurement {
     std::uint32_t posted = 0;
     Clock::time_point start{};
     for (std::uint32_t k = 0; k < kCars; ++k) {
-      for (; posted < std::min(kCars, k + kInFlight); ++posted) requests[posted] = post(send, 1, number * kCars + posted, kCar);
+      for (; posted < std::min(kCars, k + kInFlight); ++posted)
+        requests[posted] = post(send, 1, number * kCars + posted, kCar);
       if (!await(requests[k])) return;
       if (k + 1 == kSkipped) start = Clock::now();
     }

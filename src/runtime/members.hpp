@@ -19,21 +19,21 @@ namespace umbel::runtime {
 /// What is known of one rank of a communicator.
 struct Member {
   std::int32_t pid = 0;
-  std::uint64_t start_time = 0;            ///< of the process; with `pid` it is unmistakable
+  std::uint64_t start_time = 0;  ///< of the process; with `pid` it is unmistakable
   net::HostHint host;
-  bool same_process = false;               ///< ranks as threads
-  std::optional<net::PeerWindow> window;   ///< of ranks of this node, this rank's own included
-  Arena arena;                             ///< set for ranks of this node
-  std::string address;                     ///< of its transport; "" when there is one node
-  bool connected = false;                  ///< this rank has opened an endpoint to it
+  bool same_process = false;              ///< ranks as threads
+  std::optional<net::PeerWindow> window;  ///< of ranks of this node, this rank's own included
+  Arena arena;                            ///< set for ranks of this node
+  std::string address;                    ///< of its transport; "" when there is one node
+  bool connected = false;                 ///< this rank has opened an endpoint to it
 };
 
 /// The members of a communicator, as one rank sees them.
 struct Members {
   Rank me = 0;
   Shape shape = Shape::one_node(1);
-  std::vector<Member> all;                        ///< by rank
-  std::unique_ptr<net::Transport> transport;      ///< nullptr when there is one node
+  std::vector<Member> all;                    ///< by rank
+  std::unique_ptr<net::Transport> transport;  ///< nullptr when there is one node
 
   Member& at(Rank rank) { return all[static_cast<std::size_t>(rank)]; }
   const Member& at(Rank rank) const { return all[static_cast<std::size_t>(rank)]; }

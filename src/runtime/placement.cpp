@@ -53,24 +53,29 @@ std::vector<std::vector<int>> parse_placement(std::string_view text, int ranks) 
   if (entries.size() == 1 && entries.front().find('/') == std::string_view::npos) {
     const std::optional<int> nodes = parse_number(entries.front());
     if (!nodes || *nodes < 1)
-      throw InvalidArgument(fmt::format("UMBEL_NODES=\"{}\": want a number of nodes, or one node per rank like \"0,0,1,1\"", text));
-    if (*nodes > ranks) throw InvalidArgument(fmt::format("UMBEL_NODES={}: more nodes than the {} ranks", *nodes, ranks));
+      throw InvalidArgument(
+          fmt::format("UMBEL_NODES=\"{}\": want a number of nodes, or one node per rank like \"0,0,1,1\"", text));
+    if (*nodes > ranks)
+      throw InvalidArgument(fmt::format("UMBEL_NODES={}: more nodes than the {} ranks", *nodes, ranks));
     return contiguous_blocks(*nodes, ranks);
   }
   if (entries.size() != static_cast<std::size_t>(ranks))
-    throw InvalidArgument(fmt::format("UMBEL_NODES=\"{}\" has {} entries for {} ranks; want one per rank", text, entries.size(), ranks));
+    throw InvalidArgument(
+        fmt::format("UMBEL_NODES=\"{}\" has {} entries for {} ranks; want one per rank", text, entries.size(), ranks));
   std::vector<std::vector<int>> paths;
   for (std::size_t rank = 0; rank < entries.size(); ++rank) {
     std::vector<int> path;
     for (std::string_view part : split(entries[rank], '/')) {
       const std::optional<int> id = parse_number(part);
-      if (!id) throw InvalidArgument(fmt::format("UMBEL_NODES: entry {} \"{}\" is no node number or path like 0/1", rank, entries[rank]));
+      if (!id)
+        throw InvalidArgument(
+            fmt::format("UMBEL_NODES: entry {} \"{}\" is no node number or path like 0/1", rank, entries[rank]));
       path.push_back(*id);
     }
     paths.push_back(std::move(path));
     if (paths.back().size() != paths.front().size())
-      throw InvalidArgument(fmt::format("UMBEL_NODES: entry {} \"{}\" has {} levels, entry 0 has {}", rank, entries[rank],
-                                        paths.back().size(), paths.front().size()));
+      throw InvalidArgument(fmt::format("UMBEL_NODES: entry {} \"{}\" has {} levels, entry 0 has {}", rank,
+                                        entries[rank], paths.back().size(), paths.front().size()));
   }
   return paths;
 }
@@ -99,8 +104,10 @@ Shape shape_from_placement(std::string_view text, const Reach& reach) {
     for (Rank a : shape.node_ranks(node))
       for (Rank b : shape.node_ranks(node))
         if (a < b && !reach.both(a, b))
-          throw InvalidArgument(fmt::format("UMBEL_NODES=\"{}\" puts ranks {} and {} on one node, but they cannot map each other's memory "
-                                            "(different hosts or containers)", text, a, b));
+          throw InvalidArgument(fmt::format(
+              "UMBEL_NODES=\"{}\" puts ranks {} and {} on one node, but they cannot map each other's memory "
+              "(different hosts or containers)",
+              text, a, b));
   }
   return shape;
 }

@@ -26,7 +26,9 @@ struct Reach {
   std::vector<std::uint8_t> bits;
 
   bool both(Rank a, Rank b) const {
-    const auto at = [this](Rank x, Rank y) { return bits[static_cast<std::size_t>(x) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(y)]; };
+    const auto at = [this](Rank x, Rank y) {
+      return bits[static_cast<std::size_t>(x) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(y)];
+    };
     return a == b || (at(a, b) != 0 && at(b, a) != 0);
   }
 };

@@ -34,12 +34,14 @@ const Plan& Planner::plan(const PlanKey& key) {
 std::string Planner::refuses_mode(const algos::Algorithm& algorithm) const {
   // With one or two ranks every algorithm computes the one expression that there is.
   if (in_.reproducible && in_.shape.ranks() > 2)
-    return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks", algorithm.name, in_.shape.ranks());
+    return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks", algorithm.name,
+                       in_.shape.ranks());
   return "";
 }
 
 double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
-  return choice.algorithm->cost({.shape = in_.shape, .spec = choice.spec, .model = in_.model, .bytes = bytes, .cut = choice.cut});
+  return choice.algorithm->cost(
+      {.shape = in_.shape, .spec = choice.spec, .model = in_.model, .bytes = bytes, .cut = choice.cut});
 }
 
 std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorithm, std::uint64_t bytes) const {
@@ -53,7 +55,10 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
       const algos::Spec spec{.direct = direct != 0, .channels = static_cast<int>(channel_count), .depth = 2};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
       // One number after the other: an algorithm is cut by the one or by the other, seldom by both.
-      Choice choice{.algorithm = &algorithm, .spec = spec, .cut = {.piece_bytes = pieces.front(), .chunk_bytes = chunks.front()}, .cost = 0};
+      Choice choice{.algorithm = &algorithm,
+                    .spec = spec,
+                    .cut = {.piece_bytes = pieces.front(), .chunk_bytes = chunks.front()},
+                    .cost = 0};
       choice.cost = cost_of(choice, bytes);
       auto try_cut = [&](Cut cut) {
         Choice other = choice;
@@ -83,7 +88,8 @@ Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec
 std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::string* reason) {
   Built& built = build(*choice.algorithm, choice.spec);
   if (built.program.semaphores.size() > in_.layout.semaphores) {
-    *reason = fmt::format("{} needs {} semaphores, there are {}", choice.algorithm->name, built.program.semaphores.size(), in_.layout.semaphores);
+    *reason = fmt::format("{} needs {} semaphores, there are {}", choice.algorithm->name,
+                          built.program.semaphores.size(), in_.layout.semaphores);
     return std::nullopt;
   }
   Plan plan{.built = &built, .cut = choice.cut, .binding = {}, .predicted_s = 0};
@@ -93,8 +99,10 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
     const bool smaller_chunk = built.program.uses_chunks && plan.cut.chunk_bytes > kSmallestChunk;
     const bool smaller_piece = built.program.uses_pieces && plan.cut.piece_bytes > kSmallestPiece;
     if (!smaller_chunk && !smaller_piece) {
-      *reason = fmt::format("{} needs {} bytes of window for {} bytes on {} ranks, there are {}; raise UMBEL_WINDOW_BYTES",
-                            choice.algorithm->name, plan.binding.window_bytes, key.count * key.elem_bytes, in_.shape.ranks(), in_.layout.slot_bytes);
+      *reason =
+          fmt::format("{} needs {} bytes of window for {} bytes on {} ranks, there are {}; raise UMBEL_WINDOW_BYTES",
+                      choice.algorithm->name, plan.binding.window_bytes, key.count * key.elem_bytes, in_.shape.ranks(),
+                      in_.layout.slot_bytes);
       return std::nullopt;
     }
     if (smaller_chunk) plan.cut.chunk_bytes /= 2;
@@ -116,8 +124,10 @@ Plan Planner::make(const PlanKey& key) {
     std::string refusal = refuses_mode(algorithm);
     if (refusal.empty()) {
       const std::optional<Choice> choice = best_of(algorithm, bytes);
-      if (choice) choices.push_back(*choice);
-      else refusal = algorithm.refuses(in_.shape, {.direct = in_.direct, .channels = std::max(1, in_.channels)});
+      if (choice)
+        choices.push_back(*choice);
+      else
+        refusal = algorithm.refuses(in_.shape, {.direct = in_.direct, .channels = std::max(1, in_.channels)});
     }
     if (!refusal.empty()) reason = refusal;
   }
@@ -125,8 +135,9 @@ Plan Planner::make(const PlanKey& key) {
   for (const Choice& choice : choices) {
     std::optional<Plan> plan = realize(choice, key, &reason);
     if (!plan) continue;
-    log_debug(Subsystem::plan, "{} bytes: {}, {}, chunk {}, piece {}, predicted {:.1f} us", bytes, choice.algorithm->name,
-              choice.spec.direct ? "direct" : "staged", plan->cut.chunk_bytes, plan->cut.piece_bytes, plan->predicted_s * 1e6);
+    log_debug(Subsystem::plan, "{} bytes: {}, {}, chunk {}, piece {}, predicted {:.1f} us", bytes,
+              choice.algorithm->name, choice.spec.direct ? "direct" : "staged", plan->cut.chunk_bytes,
+              plan->cut.piece_bytes, plan->predicted_s * 1e6);
     return *plan;
   }
   throw Unsupported(reason);

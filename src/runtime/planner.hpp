@@ -25,11 +25,11 @@ struct PlannerInputs {
   Shape shape = Shape::one_node(1);
   algos::Model model{};
   ArenaLayout layout{};
-  bool direct = false;             ///< user buffers of node-mates can be read
+  bool direct = false;  ///< user buffers of node-mates can be read
   bool reproducible = false;
-  std::uint64_t chunk_bytes = 0;   ///< 0: chosen
-  std::uint64_t piece_bytes = 0;   ///< 0: chosen
-  int channels = 0;                ///< 0: chosen
+  std::uint64_t chunk_bytes = 0;  ///< 0: chosen
+  std::uint64_t piece_bytes = 0;  ///< 0: chosen
+  int channels = 0;               ///< 0: chosen
 };
 
 /// A built program, kept for the life of the communicator.

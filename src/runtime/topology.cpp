@@ -57,7 +57,8 @@ HostTopology look() {
     hwloc_bitmap_copy(allowed.get(), hwloc_topology_get_allowed_cpuset(topology));
   for (int core = 0; core < host.cores; ++core) {
     const hwloc_obj_t object = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, static_cast<unsigned>(core));
-    if (hwloc_bitmap_intersects(object->cpuset, allowed.get()) != 0) host.allowed_cores.set(static_cast<std::size_t>(core) % kMaxCores);
+    if (hwloc_bitmap_intersects(object->cpuset, allowed.get()) != 0)
+      host.allowed_cores.set(static_cast<std::size_t>(core) % kMaxCores);
   }
   for (int node = 0; node < host.numa_nodes; ++node) {
     const hwloc_obj_t object = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(node));

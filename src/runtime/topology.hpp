@@ -21,10 +21,10 @@ struct HostTopology {
   std::bitset<kMaxCores> allowed_cores;  ///< by logical number: at least one of its threads is in this process's set
   std::size_t l2_bytes = 0;              ///< of one cache
   std::size_t l3_bytes = 0;
-  int l2_sharers = 0;                    ///< cores of one cache
+  int l2_sharers = 0;  ///< cores of one cache
   int l3_sharers = 0;
   std::uint64_t memory_bytes = 0;
-  int bound_numa = -1;                   ///< NUMA node, where this process may run on one only
+  int bound_numa = -1;  ///< NUMA node, where this process may run on one only
   std::string cpu_model;
 };
 

@@ -22,7 +22,7 @@ constexpr auto kSpinFor = 20us;           ///< before the first yield
 constexpr std::uint32_t kFirstLook = 64;  ///< rounds before the clock is read
 constexpr auto kYieldFor = 5ms;           ///< then sleep
 constexpr auto kLongestSleep = 1ms;
-constexpr auto kTakenAway = 5us;          ///< a yield that takes longer has let somebody else run
+constexpr auto kTakenAway = 5us;  ///< a yield that takes longer has let somebody else run
 
 void relax() noexcept {
 #if defined(__x86_64__)

@@ -39,7 +39,8 @@ void check_call(runtime::Communicator& comm, const Case& c, bool in_place) {
   const auto wrong = std::mismatch(expected.begin(), expected.end(), recv).first - expected.begin();
   const std::string what = fmt::format("{} of {} {} {} in place {} rank {}", comm.last_call().algorithm, c.count,
                                        name_of(c.dtype), name_of(c.op), in_place, comm.info().rank);
-  if (wrong != static_cast<std::ptrdiff_t>(expected.size())) throw std::runtime_error(fmt::format("wrong byte {}: {}", wrong, what));
+  if (wrong != static_cast<std::ptrdiff_t>(expected.size()))
+    throw std::runtime_error(fmt::format("wrong byte {}: {}", wrong, what));
   if (source != input) throw std::runtime_error("the input was written: " + what);
   for (std::size_t k = 0; k < kCanary; ++k)
     if (output[k] != kMark || output[kCanary + bytes + k] != kMark) throw std::runtime_error("wrote outside: " + what);
@@ -65,32 +66,38 @@ TEST_P(EveryAlgorithm, GivesTheReference) {
     for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
       if (!comm.refuses(algorithm.name, 1, DType::fp32, RedOp::sum).empty()) continue;
       comm.set_algorithm(algorithm.name);
-      for (std::size_t count : {std::size_t{0}, std::size_t{1}, ranks - 1, ranks, ranks + 1, std::size_t{12345}, std::size_t{70001}}) {
+      for (std::size_t count :
+           {std::size_t{0}, std::size_t{1}, ranks - 1, ranks, ranks + 1, std::size_t{12345}, std::size_t{70001}}) {
         ++salt;
         const DType dtype = all_dtypes()[salt % kDTypeCount];
         const RedOp op = all_redops()[salt % kRedOpCount];
         // all out of place, all in place, mixed
         check_call(comm, {count, DType::fp32, RedOp::sum, salt}, salt % 2 == 0);
         check_call(comm, {count, dtype, op, salt}, (salt + static_cast<std::size_t>(comm.info().rank)) % 2 == 0);
-        if (comm.last_call().algorithm != algorithm.name) throw std::runtime_error(fmt::format("asked for {}, ran {}", algorithm.name, comm.last_call().algorithm));
+        if (comm.last_call().algorithm != algorithm.name)
+          throw std::runtime_error(fmt::format("asked for {}, ran {}", algorithm.name, comm.last_call().algorithm));
       }
       if (comm.info().rank == 0) ++served;
     }
     comm.set_algorithm("auto");
-    for (std::size_t count : {0, 1, 7, 64, 65, 1000, 100000}) check_call(comm, {count, DType::fp64, RedOp::sum, ++salt}, salt % 2 == 0);
+    for (std::size_t count : {0, 1, 7, 64, 65, 1000, 100000})
+      check_call(comm, {count, DType::fp64, RedOp::sum, ++salt}, salt % 2 == 0);
   }));
   EXPECT_GE(served.load(), 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(OneNode, EveryAlgorithm,
-                         testing::Values(Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""}, Placement{5, ""}, Placement{8, ""}),
+                         testing::Values(Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""},
+                                         Placement{5, ""}, Placement{8, ""}),
                          [](const auto& i) { return fmt::format("p{}", i.param.ranks); });
 INSTANTIATE_TEST_SUITE_P(VirtualNodes, EveryAlgorithm,
-                         testing::Values(Placement{2, "2"}, Placement{4, "2"}, Placement{5, "2"}, Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"},
-                                         Placement{3, "3"}, Placement{4, "0/0,0/1,1/0,1/1"}),
+                         testing::Values(Placement{2, "2"}, Placement{4, "2"}, Placement{5, "2"},
+                                         Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"}, Placement{3, "3"},
+                                         Placement{4, "0/0,0/1,1/0,1/1"}),
                          [](const auto& i) {
                            std::string name = fmt::format("p{}_{}", i.param.ranks, i.param.nodes);
-                           std::ranges::replace_if(name, [](char c) { return c == ',' || c == '/'; }, '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == ',' || c == '/'; }, '_');
                            return name;
                          });
 
@@ -111,7 +118,8 @@ TEST(BitwiseEqual, OnAllRanksWhereOrderMatters) {
     expect_all_right(run_ranks(kRanks, test_options(nodes), [&](runtime::Communicator& comm, Gathering& gathering) {
       std::mt19937 random(static_cast<unsigned>(comm.info().rank) + 1);
       std::vector<float> input(kCount);
-      for (float& x : input) x = std::ldexp(static_cast<float>(random() % 1000) - 500.0F, static_cast<int>(random() % 40) - 20);
+      for (float& x : input)
+        x = std::ldexp(static_cast<float>(random() % 1000) - 500.0F, static_cast<int>(random() % 40) - 20);
       for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
         if (!comm.refuses(algorithm.name, kCount, DType::fp32, RedOp::sum).empty()) continue;
         comm.set_algorithm(algorithm.name);
@@ -121,7 +129,8 @@ TEST(BitwiseEqual, OnAllRanksWhereOrderMatters) {
           comm.all_reduce(input.data(), mine.data(), count, DType::fp32, RedOp::sum);
           gathering.barrier();
           if (std::memcmp(mine.data(), results[0].data(), count * sizeof(float)) != 0)
-            throw std::runtime_error(fmt::format("{}: rank {} has other bits than rank 0", algorithm.name, comm.info().rank));
+            throw std::runtime_error(
+                fmt::format("{}: rank {} has other bits than rank 0", algorithm.name, comm.info().rank));
           gathering.barrier();
         }
       }

@@ -39,7 +39,8 @@ Outcome with_odd_rank(const char* nodes, const Arguments& usual, const Arguments
 
 TEST_P(OnNodes, DifferentCountsAreAMismatchOnEveryRank) {
   const Outcome outcome = with_odd_rank(GetParam(), {.count = 5000}, {.count = 5001});
-  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("operation 3"), HasSubstr("rank 2 ("), HasSubstr("5001"), HasSubstr("5000"))));
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("operation 3"), HasSubstr("rank 2 ("),
+                                  HasSubstr("5001"), HasSubstr("5000"))));
 }
 
 TEST_P(OnNodes, SmallAgainstLargeIsAMismatchOnEveryRank) {
@@ -49,7 +50,8 @@ TEST_P(OnNodes, SmallAgainstLargeIsAMismatchOnEveryRank) {
 
 TEST_P(OnNodes, DifferentTypesAreAMismatchOnEveryRank) {
   const Outcome outcome = with_odd_rank(GetParam(), {.count = 1000}, {.count = 1000, .dtype = DType::int32});
-  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Mismatch"), HasSubstr("rank 2 ("), HasSubstr("int32"), HasSubstr("fp32"))));
+  EXPECT_THAT(outcome,
+              Each(AllOf(StartsWith("Mismatch"), HasSubstr("rank 2 ("), HasSubstr("int32"), HasSubstr("fp32"))));
 }
 
 TEST_P(OnNodes, DifferentOperatorsAreAMismatchOnEveryRank) {
@@ -60,16 +62,19 @@ TEST_P(OnNodes, DifferentOperatorsAreAMismatchOnEveryRank) {
 TEST_P(OnNodes, ARankThatNeverCallsIsNamedAtTheDeadline) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> text(4);
-  const Outcome outcome = run_ranks(4, test_options(GetParam(), 1500ms), [&](runtime::Communicator& comm, Gathering& gathering) {
-    float x[2000] = {};
-    comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum);
-    const int rank = comm.info().rank;
-    if (rank != 1) text[static_cast<std::size_t>(rank)] = outcome_of([&] { comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
-    gathering.barrier();
-    // The one that did not call learns it at its next call.
-    if (rank == 1) text[1] = outcome_of([&] { comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
-    gathering.barrier();
-  });
+  const Outcome outcome =
+      run_ranks(4, test_options(GetParam(), 1500ms), [&](runtime::Communicator& comm, Gathering& gathering) {
+        float x[2000] = {};
+        comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum);
+        const int rank = comm.info().rank;
+        if (rank != 1)
+          text[static_cast<std::size_t>(rank)] =
+              outcome_of([&] { comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
+        gathering.barrier();
+        // The one that did not call learns it at its next call.
+        if (rank == 1) text[1] = outcome_of([&] { comm.all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
+        gathering.barrier();
+      });
   EXPECT_THAT(outcome, Each(""));
   EXPECT_THAT(text, Each(AllOf(StartsWith("Timeout"), HasSubstr("Missing: rank 1 ("), HasSubstr("operation 2"))));
   EXPECT_LT(std::chrono::steady_clock::now() - start, 15s);
@@ -82,7 +87,8 @@ TEST_P(OnNodes, ADestroyedCommunicatorIsAPeerFailure) {
     if (rank == 3) comm.reset();
     gathering.barrier();
     float x[2000] = {};
-    if (comm) text[static_cast<std::size_t>(rank)] = outcome_of([&] { comm->all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
+    if (comm)
+      text[static_cast<std::size_t>(rank)] = outcome_of([&] { comm->all_reduce(x, x, 2000, DType::fp32, RedOp::sum); });
     gathering.barrier();
   });
   EXPECT_THAT(outcome, Each(""));
@@ -90,7 +96,8 @@ TEST_P(OnNodes, ADestroyedCommunicatorIsAPeerFailure) {
   EXPECT_THAT(text, Each(AllOf(StartsWith("Peer"), HasSubstr("rank 3"))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Placements, OnNodes, testing::Values("", "2"), [](const auto& i) { return *i.param == '\0' ? "one_node" : "two_nodes"; });
+INSTANTIATE_TEST_SUITE_P(Placements, OnNodes, testing::Values("", "2"),
+                         [](const auto& i) { return *i.param == '\0' ? "one_node" : "two_nodes"; });
 
 TEST(Creation, ABadPlacementIsAnErrorOnEveryRank) {
   const Outcome outcome = run_ranks(3, test_options("0,1"), [](runtime::Communicator&, Gathering&) {});
@@ -113,7 +120,8 @@ TEST(Creation, DifferentConfigurationsAreNamed) {
     if (rank == 2) options.config->window_bytes *= 2;
     runtime::Communicator::create(gathering.bootstrap(rank), options);
   });
-  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("UMBEL_WINDOW_BYTES"), HasSubstr("2M"), HasSubstr("4M"))));
+  EXPECT_THAT(outcome,
+              Each(AllOf(StartsWith("Invalid"), HasSubstr("UMBEL_WINDOW_BYTES"), HasSubstr("2M"), HasSubstr("4M"))));
 }
 
 TEST(Creation, ARankClaimedTwiceIsNamed) {
@@ -130,7 +138,8 @@ TEST(Arguments, BadOnesAreRefusedAndTheCommunicatorStaysUsable) {
     float x[8] = {};
     EXPECT_THAT(outcome_of([&] { comm.all_reduce(nullptr, x, 4, DType::fp32, RedOp::sum); }), StartsWith("Invalid"));
     EXPECT_THAT(outcome_of([&] { comm.all_reduce(x, x + 1, 4, DType::fp32, RedOp::sum); }), HasSubstr("overlap"));
-    EXPECT_THAT(outcome_of([&] { comm.all_reduce(x, x, ~std::size_t{0}, DType::fp32, RedOp::sum); }), HasSubstr("too large"));
+    EXPECT_THAT(outcome_of([&] { comm.all_reduce(x, x, ~std::size_t{0}, DType::fp32, RedOp::sum); }),
+                HasSubstr("too large"));
     comm.all_reduce(nullptr, nullptr, 0, DType::fp32, RedOp::sum);
     comm.all_reduce(x, x + 4, 4, DType::fp32, RedOp::sum);
   });

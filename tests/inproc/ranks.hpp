@@ -49,7 +49,8 @@ class Gathering {
   net::Bootstrap bootstrap(int rank) {
     return {.rank = rank,
             .size = size_,
-            .allgather = [this, rank](const void* send, void* recv, std::size_t bytes) { allgather(rank, send, recv, bytes); },
+            .allgather = [this, rank](const void* send, void* recv,
+                                      std::size_t bytes) { allgather(rank, send, recv, bytes); },
             .barrier = [this] { barrier(); }};
   }
 
@@ -113,7 +114,8 @@ inline Outcome run_threads(int ranks, const std::function<void(int rank, Gatheri
 }
 
 /// Small windows, a short deadline; never the environment's configuration.
-inline runtime::CommOptions test_options(const std::string& placement = "", std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+inline runtime::CommOptions test_options(const std::string& placement = "",
+                                         std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
   runtime::CommOptions options;
   options.config.emplace();
   options.config->timeout = timeout;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// What an all-reduce must give, computed by plain scalar code that shares nothing with the library. The inputs are small
-// integers, so that every order of folding gives the same bits.
+// What an all-reduce must give, computed by plain scalar code that shares nothing with the library. The inputs are
+// small integers, so that every order of folding gives the same bits.
 #pragma once
 
 #include <bit>
@@ -115,7 +115,8 @@ inline std::vector<std::byte> expected_result(int ranks, std::size_t count, DTyp
     if (op == RedOp::avg) {
       // 8-bit sums stay below their limits: at most 3 a rank
       whole /= ranks;
-      value = dtype == DType::fp64 ? value / ranks : static_cast<double>(static_cast<float>(value) / static_cast<float>(ranks));
+      value = dtype == DType::fp64 ? value / ranks
+                                   : static_cast<double>(static_cast<float>(value) / static_cast<float>(ranks));
     }
     store(dtype, data.data() + i * size_of(dtype), value, whole);
   }
