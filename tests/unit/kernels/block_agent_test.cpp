@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <thread>
@@ -53,7 +54,7 @@ TEST_P(BlockAgentElements, GiveTheBitsOfTheReference) {
   const std::size_t size = size_of(dtype);
   Random random(23);
   for (int source_count : {1, 2, 3, 8}) {
-    for (std::size_t count : {0, 1, 3, 16, 33, 100, 517}) {
+    for (std::size_t count : std::initializer_list<std::size_t>{0, 1, 3, 16, 33, 100, 517}) {
       for (const auto& [base, stride] : {std::pair{std::size_t{0}, std::size_t{0}},
                                          {size, std::size_t{0}},
                                          {std::size_t{0}, size},

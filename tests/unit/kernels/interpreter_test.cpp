@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -98,7 +99,7 @@ void expect_gather(int ranks, int blocks, int depth, const Job::Options& options
 TEST(Interpreter, LoopsSlotsAndWaits) {
   for (int ranks : {1, 2, 3, 5}) {
     for (int depth : {1, 2, 3}) {
-      for (std::uint64_t count : {0, 1, 2, 5, 127, 1000, 4099}) {
+      for (std::uint64_t count : std::initializer_list<std::uint64_t>{0, 1, 2, 5, 127, 1000, 4099}) {
         Job::Options options;
         options.count = count;
         options.cut = {1000, 96};  // 250 elements a piece, 24 a chunk
@@ -115,8 +116,8 @@ TEST(Interpreter, OnePieceOneBlockOneChunk) {
 }
 
 TEST(Interpreter, GoesOnInsideAnInstruction) {
-  for (std::uint64_t bytes : {1, 7, 64, 600}) {
-    for (std::uint32_t instrs : {1, 2, 5}) {
+  for (std::uint64_t bytes : std::initializer_list<std::uint64_t>{1, 7, 64, 600}) {
+    for (std::uint32_t instrs : std::initializer_list<std::uint32_t>{1, 2, 5}) {
       Job::Options options;
       options.dtype = DType::fp16;
       options.op = RedOp::avg;
@@ -130,7 +131,7 @@ TEST(Interpreter, GoesOnInsideAnInstruction) {
 
 TEST(HostAgentTest, ReadsWhatIsNotMapped) {
   constexpr int kRanks = 3;
-  for (std::uint64_t limit : {1000, 1 << 20}) {
+  for (std::uint64_t limit : std::initializer_list<std::uint64_t>{1000, 1 << 20}) {
     Job::Options options;
     options.dtype = DType::bf16;
     options.count = 300001;  // more than the bounce buffer holds
@@ -278,7 +279,7 @@ Program mail_program(Rank rank) {
 }
 
 TEST(Interpreter, NetLanesPostAndDrain) {
-  for (std::uint64_t count : {0, 1, 100}) {
+  for (std::uint64_t count : std::initializer_list<std::uint64_t>{0, 1, 100}) {
     Job::Options options;
     options.count = count;
     options.cut.chunk_bytes = 64;
@@ -291,7 +292,8 @@ TEST(Interpreter, NetLanesPostAndDrain) {
     LaneState lanes[2][2];
     for (Rank rank : {0, 1}) {
       validate(job.program(rank));
-      for (std::size_t k : {0U, 1U}) lanes[rank][k] = start_of(job.program(rank).lanes[k]);
+      for (std::size_t k : std::initializer_list<std::size_t>{0U, 1U})
+        lanes[rank][k] = start_of(job.program(rank).lanes[k]);
     }
     bool open = true;
     for (int turn = 0; open && turn < 1000; ++turn) {

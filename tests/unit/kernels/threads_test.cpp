@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "unit/kernels/threads.hpp"
 
+#include <initializer_list>
+
 #include <gtest/gtest.h>
 
 namespace umbel {
@@ -18,7 +20,7 @@ test::Job::Options options_of(std::uint64_t count, std::uint64_t step_bytes) {
 
 TEST(RanksAsThreads, AgreeWithTheSum) {
   for (int ranks : {1, 2, 3, 4}) {
-    for (std::uint64_t count : {0, 1, 97, 5003}) {
+    for (std::uint64_t count : std::initializer_list<std::uint64_t>{0, 1, 97, 5003}) {
       EXPECT_TRUE(test::run_threads<kernels::HostAgent>(ranks, options_of(count, 128 << 10), 5))
           << ranks << ' ' << count;
     }
