@@ -55,16 +55,28 @@ class Planner {
     const bool all_specs = full() || ranks <= kFew;
     const std::size_t some = ranks <= kSome ? 4 : 2;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
+      const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
       const std::size_t turn = a + static_cast<std::size_t>(ranks);
-      for (std::size_t k = 0; k < (all_shapes ? shapes.size() : std::min(some, shapes.size())); ++k) {
-        const Shape& shape = shapes[all_shapes ? k : (turn * some + k) % shapes.size()].shape;
+      const std::size_t count = all_shapes ? served.size() : std::min(some, served.size());
+      for (std::size_t k = 0; k < count; ++k) {
+        const Shape& shape = served[(turn * some + k) % served.size()]->shape;
         for (std::size_t s = 0; s < (all_specs ? std::size(kSpecs) : 1); ++s)
           add({.algorithm = &catalog_[a],
                .shape = shape,
-               .spec = kSpecs[all_specs ? s : (turn + k) % std::size(kSpecs)],
+               .spec = kSpecs[(turn + k + s) % std::size(kSpecs)],
                .effort = effort});
       }
     }
+  }
+
+  /// Shapes that the algorithm serves, whatever the spec.
+  static std::vector<const NamedShape*> served_by(const Algorithm& algorithm, const std::vector<NamedShape>& shapes) {
+    std::vector<const NamedShape*> served;
+    for (const NamedShape& named : shapes) {
+      const auto serves = [&](const Spec& spec) { return algorithm.refuses(named.shape, spec).empty(); };
+      if (std::ranges::all_of(kSpecs, serves)) served.push_back(&named);
+    }
+    return served;
   }
 
   /// Each algorithm with its neighbours in the catalog, or with all others.

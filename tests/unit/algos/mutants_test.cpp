@@ -17,33 +17,39 @@ constexpr int kMaxRanks = 2;
 constexpr int kMaxRanks = 8;
 #endif
 
-class AlgorithmMutants : public ::testing::TestWithParam<const Algorithm*> {};
-
-TEST_P(AlgorithmMutants, AreKilledUnlessEquivalent) {
+MutationTally tally_of(const Algorithm& algorithm) {
   const CampaignOptions options{.thoroughness = Thoroughness::standard,
                                 .max_ranks = kMaxRanks,
-                                .algorithm = std::string(GetParam()->name),
+                                .algorithm = std::string(algorithm.name),
                                 .proofs = false};
   MutationTally tally;
   for (const Task& task : tasks_of(all_reduce_catalog(), options)) tally.add(perform(task).mutants);
-  for (const Survivor& survivor : tally.survivors)
-    EXPECT_FALSE(survivor.justification.empty()) << "not noticed: " << survivor.text;
-  EXPECT_GT(tally.total, 0U);
-  // Of those that differ from the original, 99 of 100 are killed (here: all, or the loop above complains).
-  EXPECT_GE(tally.killed * 100, (tally.total - tally.equivalent) * 99);
-  std::printf("%s: killed %llu of %llu, %llu survive and are equivalent\n", GetParam()->name.data(),
+  return tally;
+}
+
+void print(const char* name, const MutationTally& tally) {
+  std::printf("%-20s killed %6llu of %6llu (%.2f%%), %llu survive and are equivalent\n", name,
               static_cast<unsigned long long>(tally.killed), static_cast<unsigned long long>(tally.total),
+              100.0 * static_cast<double>(tally.killed) / static_cast<double>(tally.total),
               static_cast<unsigned long long>(tally.equivalent));
 }
 
-std::vector<const Algorithm*> catalog() {
-  std::vector<const Algorithm*> all;
-  for (const Algorithm& algorithm : all_reduce_catalog()) all.push_back(&algorithm);
-  return all;
+TEST(Mutants, AreKilledUnlessEquivalent) {
+  MutationTally all;
+  for (const Algorithm& algorithm : all_reduce_catalog()) {
+    const MutationTally tally = tally_of(algorithm);
+    print(algorithm.name.data(), tally);
+    EXPECT_GT(tally.total, 0U) << algorithm.name;
+    all.add(tally);
+  }
+  print("all", all);
+  for (const Survivor& survivor : all.survivors)
+    EXPECT_FALSE(survivor.justification.empty()) << "not noticed: " << survivor.text;
+  EXPECT_EQ(all.killed + all.equivalent, all.total);
+  // With two ranks more of the synchronization can be spared than elsewhere.
+  const std::uint64_t wanted = kMaxRanks < 8 ? 95 : 99;
+  EXPECT_GE(all.killed * 100, all.total * wanted);
 }
-
-INSTANTIATE_TEST_SUITE_P(Catalog, AlgorithmMutants, ::testing::ValuesIn(catalog()),
-                         [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace
 }  // namespace umbel::algos::check
