@@ -49,11 +49,11 @@ class Planner {
   void proofs(int ranks, const std::vector<NamedShape>& shapes) {
     constexpr int kFew = 8, kSome = 16;
     if (quick() && ranks > kSome && std::ranges::find(kSampledRanks, ranks) == std::end(kSampledRanks)) return;
-    const Effort effort = full() || (!quick() && ranks <= kFew + 4) ? Effort::full : Effort::quick;
+    const Effort effort = !quick() && ranks <= (full() ? kSome : kFew + 4) ? Effort::full : Effort::quick;
     // With few ranks all shapes and specs; then a rotation, so that each algorithm still meets all of them.
     const bool all_shapes = full() || ranks <= (quick() ? kFew : kSome);
     const bool all_specs = full() || ranks <= kFew;
-    const std::size_t some = ranks <= kSome ? 4 : 2;
+    const std::size_t some = quick() && ranks > kSome ? 2 : 4;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
       const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
       const std::size_t turn = a + static_cast<std::size_t>(ranks);
