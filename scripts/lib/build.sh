@@ -63,9 +63,9 @@ configure_preset() {
   run_logged "$1" cmake --preset "$2" "${options[@]}"
 }
 
-# build_preset LOG PRESET [TARGET …]
+# build_preset LOG PRESET [TARGET …]: goes on after an error, so that all of them show at once
 build_preset() {
   local log=$1 preset=$2
   shift 2
-  run_logged "$log" cmake --build --preset "$preset" ${1+--target "$@"}
+  run_logged "$log" cmake --build --preset "$preset" ${1+--target "$@"} -- -k 0
 }
