@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -18,18 +19,33 @@
 extern "C" {
 #endif
 
+/* Internal: waits without spinning: while some ranks measure the links, the others leave them the cores. */
+static inline int umbel_mpi_wait_(MPI_Request* request) {
+  int done = 0;
+  int code;
+  while ((code = MPI_Test(request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done) {
+    sched_yield();
+  }
+  return code;
+}
+
 /* Internal: the bootstrap callbacks. They return MPI's error code, which is 0 on success. */
 static inline int umbel_mpi_allgather_(void* context, const void* send, void* recv, size_t bytes) {
   MPI_Comm* comm = (MPI_Comm*)context;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code;
   if (bytes > (size_t)INT_MAX) {
     return MPI_ERR_COUNT; /* MPI's counts are int */
   }
-  return MPI_Allgather(send, (int)bytes, MPI_BYTE, recv, (int)bytes, MPI_BYTE, *comm);
+  code = MPI_Iallgather(send, (int)bytes, MPI_BYTE, recv, (int)bytes, MPI_BYTE, *comm, &request);
+  return code == MPI_SUCCESS ? umbel_mpi_wait_(&request) : code;
 }
 
 static inline int umbel_mpi_barrier_(void* context) {
   MPI_Comm* comm = (MPI_Comm*)context;
-  return MPI_Barrier(*comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code = MPI_Ibarrier(*comm, &request);
+  return code == MPI_SUCCESS ? umbel_mpi_wait_(&request) : code;
 }
 
 /* Internal: "umbel_comm_create_from_mpi: WHAT: MPI's text" as the last error. */

@@ -33,6 +33,7 @@ struct Model {
   double gamma = 1 / 15e9;        ///< per byte of output of a two-operand reduce
   double net_alpha = 10e-6;       ///< one small message between nodes
   double net_beta = 1 / 1e9;      ///< per byte on a node's link, one direction
+  double cache_bytes = 512U << 10U;  ///< of a core's own cache (second level): slots that fit in it cost least
   double ranks_per_core = 1;      ///< most loaded node: ranks ÷ cores, at least 1; scales every local cost
 };
 

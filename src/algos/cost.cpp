@@ -18,10 +18,10 @@ double CostTerms::pieces() const {
   return std::max(1.0, std::ceil(bytes_ / static_cast<double>(query_.cut.piece_bytes)));
 }
 
-double CostTerms::spill(double bytes) {
-  constexpr double kCache = 1 << 20;
+double CostTerms::spill(double bytes) const {
   constexpr double kPerDoubling = 0.15, kWorst = 1.6;
-  return bytes <= kCache ? 1.0 : std::min(kWorst, 1.0 + kPerDoubling * std::log2(bytes / kCache));
+  const double cache = query_.model.cache_bytes;
+  return bytes <= cache ? 1.0 : std::min(kWorst, 1.0 + kPerDoubling * std::log2(bytes / cache));
 }
 
 double CostTerms::net_hop(double bytes, double parts, int sharers, double work) const {

@@ -36,7 +36,7 @@ class CostTerms {
   /// What a message between nodes costs its ranks beside others that are under way: a part of its latency.
   double post() const { return local_ * query_.model.net_alpha * kPostShare; }
   /// Window slots of `bytes` in all: a factor on what goes through them. They should stay in a core's cache.
-  static double spill(double bytes);
+  double spill(double bytes) const;
 
   /// Parts of the whole call, of `bytes` each part of size `cut`; at least 1.
   double chunks(double bytes) const;

@@ -10,6 +10,7 @@
 
 #include "kernels/host/reduce.hpp"
 #include "net/window/cma.hpp"
+#include "runtime/topology.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -38,7 +39,7 @@ double best_of(Work&& work) {
 
 /// One rank's numbers.
 struct Sample {
-  double copy = 0, cache = 0, fold = 0, read = 0, direct = 0, flag = 0, message = 0, wire = 0;
+  double copy = 0, cache = 0, fold = 0, read = 0, direct = 0, flag = 0, message = 0, wire = 0, l2_bytes = 0;
 };
 
 double median(const std::vector<Sample>& samples, double Sample::*field, double otherwise) {
@@ -54,6 +55,7 @@ void measure_memory(Members& members, Sample& sample) {
   std::byte* const a = members.own().slots(0);
   std::byte* const b = members.own().slots(1);
   std::memset(a, 1, kBytes);  // what the neighbour reads next is what this rank has just written
+  sample.l2_bytes = static_cast<double>(host_topology().l2_bytes);
   sample.copy = best_of([&] { kernels::copy(b, a, kBytes); }) / kBytes;
   sample.cache = best_of([&] { kernels::copy(b, a, kCacheBytes); }) / kCacheBytes;
   const void* sources[2] = {a, b};
@@ -202,6 +204,7 @@ Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct,
                   .gamma = median(all, &Sample::fold, otherwise.gamma),
                   .net_alpha = median(all, &Sample::message, otherwise.net_alpha),
                   .net_beta = median(all, &Sample::wire, otherwise.net_beta),
+                  .cache_bytes = median(all, &Sample::l2_bytes, otherwise.cache_bytes),
                   .ranks_per_core = std::max(1.0, ranks_per_core)};
   result.cache_beta = median(all, &Sample::cache, otherwise.copy_beta);
   return result;

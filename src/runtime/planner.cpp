@@ -48,7 +48,7 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
   std::optional<Choice> best;
   constexpr std::uint64_t kK = 1024;
   const auto chunks = candidates(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
-  const auto pieces = candidates(in_.piece_bytes, {256 * kK, 512 * kK, 1024 * kK, 2048 * kK, 4096 * kK});
+  const auto pieces = candidates(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
   const auto channels = candidates(static_cast<std::uint64_t>(in_.channels), {1});
   for (int direct = 0; direct <= (in_.direct ? 1 : 0); ++direct) {
     for (std::uint64_t channel_count : channels) {

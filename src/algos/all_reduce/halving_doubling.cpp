@@ -56,7 +56,7 @@ double cost(const CostQuery& query) {
     bool leaves = false;
     for (Rank r = 0; r + bit < p && !leaves; ++r) leaves = (r & bit) == 0 && !query.shape.same_node(r, r + bit);
     // Two exchanges in lock-step; all of a node's ranks send at the same time.
-    const double slots = CostTerms::spill(4 * half);  // two images
+    const double slots = t.spill(4 * half);  // two images
     const double local = 3 * t.flag() + 2 * (t.copy(half) + t.read(half)) * slots + t.fold(half);
     const int sharers = query.shape.largest_node();
     const double remote = 2 * (t.message() + sharers * t.post() + t.wire(half, sharers)) + t.fold(half);

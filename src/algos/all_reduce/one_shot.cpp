@@ -65,7 +65,7 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double n = t.bytes();
   // A peer's slot is read by the fold itself: what it costs more than own memory is the transfer between the caches.
-  const double slots = CostTerms::spill(n / t.pieces() * kSlots);
+  const double slots = t.spill(n / t.pieces() * kSlots);
   return t.pieces() * t.flags(p - 1) + (t.copy(n) + (p - 1) * t.read(n)) * slots + t.fold(n, p);
 }
 

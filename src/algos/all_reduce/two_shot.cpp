@@ -126,8 +126,9 @@ double cost(const CostQuery& query) {
   const double fold = t.fold(block, p);
   if (query.spec.direct) return (2 + 2 * t.pieces()) * t.flags(p - 1) + 2 * (p - 1) * t.read_direct(block) + fold;
   const double own_copies = t.copy(t.bytes());  // all blocks but one in, one out
-  const double slots = t.bytes() / t.pieces() * query.spec.depth;
-  return 2 * t.pieces() * t.flags(p - 1) + (own_copies + 2 * (p - 1) * t.read(block)) * CostTerms::spill(slots) + fold;
+  // What is shown, a piece each, and the results, a block each; a peer's are read through the same cache.
+  const double slots = (t.bytes() / t.pieces() + 2 * block / t.pieces()) * query.spec.depth;
+  return 2 * t.pieces() * t.flags(p - 1) + (own_copies + 2 * (p - 1) * t.read(block)) * t.spill(slots) + fold;
 }
 
 }  // namespace
