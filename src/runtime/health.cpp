@@ -97,6 +97,7 @@ void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
   next_stall_look_ = kStallLook;
   next_heartbeat_ = kHeartbeat;
   asked_ = 0;
+  if (any_state_) forget_states();  // what was said of the last operation must not be compared with this one
   if (failed()) throw_failure();
   if (members_.transport && members_.transport->unexpected_messages() != 0)
     members_.transport->for_each_unexpected([this](const net::MessageKey& key, const net::CallSummary& found,
@@ -110,7 +111,7 @@ void Health::look(std::chrono::nanoseconds waited) {
     next_process_look_ = kProcessLook;
     next_stall_look_ = kStallLook;
     next_heartbeat_ = kHeartbeat;
-    for (RankState& state : states_) state.known = state.entered = false;
+    forget_states();
   }
   last_waited_ = waited;
   if (waited >= next_process_look_) {
@@ -184,7 +185,13 @@ void Health::look_at_processes() {
   }
 }
 
+void Health::forget_states() {
+  for (RankState& state : states_) state.known = state.entered = false;
+  any_state_ = false;
+}
+
 void Health::refresh_local_states() {
+  any_state_ = true;
   for (Rank rank : members_.shape.peers_of(members_.me))
     merge(states_[static_cast<std::size_t>(rank)], state_of_local(rank, seq_));
 }
@@ -259,6 +266,7 @@ void Health::on_control(Rank peer, std::uint32_t type, std::span<const std::byte
     std::uint64_t seq = 0;
     std::memcpy(&seq, bytes.data(), sizeof(seq));
     if (seq != seq_) return;
+    any_state_ = true;
     for (std::size_t at = sizeof(seq); at + sizeof(RankState) <= bytes.size(); at += sizeof(RankState)) {
       RankState state;
       std::memcpy(&state, bytes.data() + at, sizeof(state));
@@ -274,6 +282,7 @@ void Health::on_unexpected(const net::MessageKey& key, const net::CallSummary& f
 
 void Health::note_mismatch(Rank peer, const net::CallSummary& found) {
   if (peer < 0 || peer >= members_.size()) return;
+  any_state_ = true;
   RankState& state = states_[static_cast<std::size_t>(peer)];
   state.rank = peer;
   state.known = state.entered = true;

@@ -76,6 +76,7 @@ class Health {
   void look_at_processes();
   void look_at_stall();
   void refresh_local_states();
+  void forget_states();
   void ask_other_nodes();
   void answer_all();
   void heartbeat();
@@ -92,6 +93,7 @@ class Health {
   std::uint64_t seq_ = 0;
   net::CallSummary summary_;
   std::vector<RankState> states_;  ///< of operation seq_, as far as heard
+  bool any_state_ = false;         ///< states_ holds something
   bool mismatch_seen_ = false;     ///< a message of this operation carried another summary
   bool told_ = false;
   std::vector<std::pair<Rank, std::uint64_t>> questions_;  ///< who asks, about which operation

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "inproc/ranks.hpp"
 
 namespace umbel::test {
@@ -94,6 +96,18 @@ TEST_P(OnNodes, ADestroyedCommunicatorIsAPeerFailure) {
   EXPECT_THAT(outcome, Each(""));
   text.pop_back();
   EXPECT_THAT(text, Each(AllOf(StartsWith("Peer"), HasSubstr("rank 3"))));
+}
+
+TEST_P(OnNodes, CountsThatChangeWithWhoIsLateAreNoMismatch) {
+  const Outcome outcome = run_ranks(4, test_options(GetParam(), 20s), [](runtime::Communicator& comm, Gathering&) {
+    float x[64] = {};
+    for (std::size_t call = 0; call < 6; ++call) {
+      // Longer than the stall protocol waits before it collects who is in the call, and with what arguments.
+      if (comm.info().rank == static_cast<int>(3 - call % 3)) std::this_thread::sleep_for(300ms);
+      comm.all_reduce(x, x, 8 + call, DType::fp32, RedOp::sum);
+    }
+  });
+  EXPECT_THAT(outcome, Each(""));
 }
 
 INSTANTIATE_TEST_SUITE_P(Placements, OnNodes, testing::Values("", "2"),
