@@ -50,8 +50,8 @@ void Waiter::disarm() noexcept {
 }
 
 std::chrono::nanoseconds Waiter::idle() {
-  ++rounds_;
-  if (rounds_ == 1) since_ = Clock::time_point{};
+  if (rounds_ == 0) since_ = Clock::time_point{};
+  if (rounds_ < kFirstLook) ++rounds_;  // no further: a wait may have more rounds than the counter has values
   if (rounds_ < kFirstLook && mode_ != WaitMode::sleep && (mode_ == WaitMode::spin || spin_for_ != 0ns)) {
     relax();
     return 0ns;

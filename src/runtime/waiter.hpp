@@ -43,7 +43,7 @@ class Waiter {
   WaitMode mode_;
   bool crowded_;
   bool armed_ = false;
-  std::uint32_t rounds_ = 0;
+  std::uint32_t rounds_ = 0;  ///< of this wait, up to kFirstLook
   std::chrono::nanoseconds spin_for_;
   Clock::time_point since_{};
 };

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
+#include <tuple>
 
 #include "inproc/ranks.hpp"
 
@@ -112,6 +114,45 @@ TEST_P(OnNodes, CountsThatChangeWithWhoIsLateAreNoMismatch) {
 
 INSTANTIATE_TEST_SUITE_P(Placements, OnNodes, testing::Values("", "2"),
                          [](const auto& i) { return *i.param == '\0' ? "one_node" : "two_nodes"; });
+
+class WaitModes : public testing::TestWithParam<std::tuple<WaitMode, const char*>> {};
+
+TEST_P(WaitModes, CallsWorkAndTheDeadlineIsKept) {
+  const auto [mode, nodes] = GetParam();
+  runtime::CommOptions options = test_options(nodes, 700ms);
+  options.config->wait = mode;
+  std::vector<std::string> text(3);
+  const auto start = std::chrono::steady_clock::now();
+  const Outcome outcome = run_ranks(3, options, [&](runtime::Communicator& comm, Gathering& gathering) {
+    std::vector<float> x(3000);
+    for (int call = 0; call < 20; ++call) {
+      std::ranges::fill(x, 1.0F);
+      comm.all_reduce(x.data(), x.data(), call % 2 == 0 ? 3 : x.size(), DType::fp32, RedOp::sum);
+      EXPECT_EQ(x[0], 3.0F);
+    }
+    const int rank = comm.info().rank;
+    if (rank != 2)
+      text[static_cast<std::size_t>(rank)] =
+          outcome_of([&] { comm.all_reduce(x.data(), x.data(), x.size(), DType::fp32, RedOp::sum); });
+    gathering.barrier();
+  });
+  EXPECT_THAT(outcome, Each(""));
+  text.pop_back();
+  EXPECT_THAT(text, Each(AllOf(StartsWith("Timeout"), HasSubstr("Missing: rank 2 ("))));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 15s);
+}
+
+std::string name_of_mode(const testing::TestParamInfo<std::tuple<WaitMode, const char*>>& info) {
+  constexpr const char* kNames[] = {"automatic", "spin", "yield", "sleep"};
+  const auto [mode, nodes] = info.param;
+  return std::string(kNames[static_cast<int>(mode)]) + (*nodes == '\0' ? "_one_node" : "_two_nodes");
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, WaitModes,
+                         testing::Combine(testing::Values(WaitMode::automatic, WaitMode::spin, WaitMode::yield,
+                                                          WaitMode::sleep),
+                                          testing::Values("", "2")),
+                         name_of_mode);
 
 TEST(Creation, ABadPlacementIsAnErrorOnEveryRank) {
   const Outcome outcome = run_ranks(3, test_options("0,1"), [](runtime::Communicator&, Gathering&) {});
