@@ -136,8 +136,8 @@ void Health::check(std::uint64_t seq) {
   if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
   for (Rank rank : members_.shape.peers_of(members_.me)) {
     const Member& member = members_.at(rank);
-    if (rank != members_.me && member.arena.header().closed.load(std::memory_order_relaxed) == 0 &&
-        gone(process_state(member)))
+    if (rank == members_.me || !gone(process_state(member))) continue;
+    if (member.arena.header().closed.load(std::memory_order_acquire) == 0)  // not before: it closes, then ends
       fail(FailureKind::peer, fmt::format("{} died: its process ended after operation {}", members_.name(rank), seq));
   }
   if (!members_.transport) return;
@@ -156,9 +156,10 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
   RankState state;
   state.rank = rank;
   state.known = true;
+  // In this order: see look_at_processes.
   state.process = process_state(members_.at(rank));
+  state.closed = header.closed.load(std::memory_order_acquire) != 0;
   state.done = header.done.load(std::memory_order_acquire);
-  state.closed = header.closed.load(std::memory_order_relaxed) != 0;
   // Another rank's line keeps still only while this rank has not finished the operation itself.
   const bool readable = rank == members_.me || members_.own().header().done.load(std::memory_order_relaxed) < seq;
   const ControlLine& line = members_.at(rank).arena.line(seq);
@@ -175,11 +176,16 @@ void Health::look_at_processes() {
     if (rank == members_.me) continue;
     const Header& header = member.arena.header();
     if (header.done.load(std::memory_order_acquire) >= seq_) continue;
-    if (header.closed.load(std::memory_order_relaxed) != 0)
+    // A rank finishes the call, closes, ends: looked at in the reverse order, so that none of it slips in between.
+    const bool ended = gone(process_state(member));
+    const bool closed = header.closed.load(std::memory_order_acquire) != 0;
+    const std::uint64_t done = header.done.load(std::memory_order_acquire);
+    if (done >= seq_) continue;
+    if (closed)
       fail(FailureKind::peer,
            fmt::format("{} destroyed the communicator; this call of {} is number {}, its last was {}",
-                       members_.name(rank), call_text(summary_), seq_, header.done.load(std::memory_order_relaxed)));
-    if (gone(process_state(member)))
+                       members_.name(rank), call_text(summary_), seq_, done));
+    if (ended)
       fail(FailureKind::peer,
            fmt::format("{} died: its process ended before operation {} was finished", members_.name(rank), seq_));
   }
