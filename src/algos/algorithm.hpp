@@ -26,15 +26,15 @@ struct Spec {
 
 /// Measured costs, in seconds and seconds per byte. Measured once when a communicator is made, shared by rank 0.
 struct Model {
-  double local_alpha = 0.4e-6;    ///< a flag from one rank to another of its node
-  double local_beta = 1 / 20e9;   ///< per byte copied from a peer's window
-  double direct_beta = 1 / 10e9;  ///< per byte read from a peer's user buffer
-  double copy_beta = 1 / 30e9;    ///< per byte copied within a rank's own memory
-  double gamma = 1 / 15e9;        ///< per byte of output of a two-operand reduce
-  double net_alpha = 10e-6;       ///< one small message between nodes
-  double net_beta = 1 / 1e9;      ///< per byte on a node's link, one direction
+  double local_alpha = 0.4e-6;       ///< a flag from one rank to another of its node
+  double local_beta = 1 / 20e9;      ///< per byte copied from a peer's window
+  double direct_beta = 1 / 10e9;     ///< per byte read from a peer's user buffer
+  double copy_beta = 1 / 30e9;       ///< per byte copied within a rank's own memory
+  double gamma = 1 / 15e9;           ///< per byte of output of a two-operand reduce
+  double net_alpha = 10e-6;          ///< one small message between nodes
+  double net_beta = 1 / 1e9;         ///< per byte on a node's link, one direction
   double cache_bytes = 512U << 10U;  ///< of a core's own cache (second level): slots that fit in it cost least
-  double ranks_per_core = 1;      ///< most loaded node: ranks ÷ cores, at least 1; scales every local cost
+  double ranks_per_core = 1;         ///< most loaded node: ranks ÷ cores, at least 1; scales every local cost
 };
 
 /// One question to a cost function.
