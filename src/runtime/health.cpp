@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto kProcessLook = 100ms;
 constexpr auto kStallLook = 200ms;
 constexpr auto kHeartbeat = 1s;
+constexpr int kSilence = 10;        ///< heartbeats without anything from the peer, then it is lost
 constexpr auto kDiagnosis = 300ms;  ///< how long answers are waited for once a mismatch is certain
 constexpr int kAskedPerNode = 4;    ///< ranks of a node that are asked at a time
 
@@ -86,7 +87,8 @@ Health::Health(Members& members, std::chrono::nanoseconds timeout)
     : members_(members),
       own_cell_(&members.own().header().failure),
       timeout_(timeout),
-      states_(static_cast<std::size_t>(members.size())) {}
+      states_(static_cast<std::size_t>(members.size())),
+      silences_(static_cast<std::size_t>(members.size())) {}
 
 void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
   seq_ = seq;
@@ -125,6 +127,7 @@ void Health::look(std::chrono::nanoseconds waited) {
   if (waited >= next_heartbeat_) {
     next_heartbeat_ = waited + kHeartbeat;
     heartbeat();
+    judge_silence();
   }
   if (waited >= timeout_) {
     refresh_local_states();
@@ -193,6 +196,7 @@ void Health::look_at_processes() {
 
 void Health::forget_states() {
   for (RankState& state : states_) state.known = state.entered = false;
+  for (Silence& silence : silences_) silence = {};
   any_state_ = false;
 }
 
@@ -256,6 +260,29 @@ void Health::heartbeat() {
   if (!members_.transport) return;
   for (Rank rank = 0; rank < members_.size(); ++rank)
     if (members_.at(rank).connected) members_.transport->send_control(rank, heartbeat_message, {});
+}
+
+/// A partner that is outside the library is silent too, however long, and that is no failure. One inside the call is
+/// not: it answers questions. That it is inside is known from its node-mates, or from a message of this call; that it
+/// has not left again meanwhile, from a transfer between us that is not through.
+void Health::judge_silence() {
+  if (!members_.transport) return;
+  for (Rank rank = 0; rank < members_.size(); ++rank) {
+    if (!members_.at(rank).connected) continue;
+    Silence& silence = silences_[static_cast<std::size_t>(rank)];
+    const Clock::time_point heard = members_.transport->last_heard(rank);
+    if (silence.since != heard) silence = {heard, 0};
+    if (++silence.heartbeats <= kSilence) continue;
+    const RankState& state = states_[static_cast<std::size_t>(rank)];
+    const bool inside =
+        (state.known && state.entered && state.done < seq_) || members_.transport->last_sequence(rank) == seq_;
+    if (!inside || !members_.transport->awaits(rank)) continue;
+    const double seconds = std::chrono::duration<double>(Clock::now() - heard).count();
+    fail(FailureKind::peer,
+         fmt::format("nothing heard from {} for {:.0f} s, while {} waits for it in operation {}: its "
+                     "node or link is down, or the process is stopped",
+                     members_.name(rank), seconds, members_.name(members_.me), seq_));
+  }
 }
 
 void Health::on_control(Rank peer, std::uint32_t type, std::span<const std::byte> bytes) {

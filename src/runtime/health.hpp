@@ -10,6 +10,7 @@
 //   200 ms on    the stall protocol: read the control lines of the node, ask the other nodes (any rank answers for its
 //                node-mates, inside its own waits), compare; a difference is a mismatch
 //   1 s on       a heartbeat to each partner on another node, so that a broken connection is noticed
+//   10 s on      a partner that is inside this call, that we wait for, and of which nothing was heard: a failure
 //   deadline     a report of every rank's state
 //
 // Whoever finds a failure writes it to every window of its node (the first one stays) and sends it to the other nodes;
@@ -80,12 +81,19 @@ class Health {
   void ask_other_nodes();
   void answer_all();
   void heartbeat();
+  void judge_silence();
   bool states_disagree() const;
   std::string mismatch_text() const;
   std::string timeout_text() const;
   std::string describe(const RankState& state) const;
   void publish(const Failure& failure);
   void tell_other_nodes(const Failure& failure);
+
+  /// How long nothing has come from a rank, in our own heartbeats: a clock would go on while this process is stopped.
+  struct Silence {
+    Clock::time_point since;
+    int heartbeats = 0;
+  };
 
   Members& members_;
   FailureCell* own_cell_;
@@ -94,6 +102,7 @@ class Health {
   net::CallSummary summary_;
   std::vector<RankState> states_;  ///< of operation seq_, as far as heard
   bool any_state_ = false;         ///< states_ holds something
+  std::vector<Silence> silences_;  ///< in this wait
   bool mismatch_seen_ = false;     ///< a message of this operation carried another summary
   bool told_ = false;
   std::vector<std::pair<Rank, std::uint64_t>> questions_;  ///< who asks, about which operation

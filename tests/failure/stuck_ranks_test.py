@@ -30,6 +30,20 @@ def stopped(folder):
             judge(job, 2, 3, "timeout")
 
 
+def silent(folder):
+    # Ring 0 → 1 → 2 → 0 over three nodes. Rank 2 stays away, so rank 1 waits for rank 0's second message, and rank 0,
+    # whose first one it has, is stopped: that is told long before the deadline.
+    with Job(folder, 3, [DRIVER, "absent", 2, 300000], UMBEL_NODES="0,1,2", UMBEL_ALGORITHM="ring",
+             UMBEL_TIMEOUT_S=40) as job:
+        job.wait_for_output("stays away", 1)
+        time.sleep(2)
+        job.signal(0, signal.SIGSTOP)
+        job.wait_for_ends([1], 25)
+        expect(job.status(1) == 3, f"rank 1: status {job.status(1)}\n{job.output()}")
+        expect_in("nothing heard from rank 0 ", job.line_of(1))
+        expect_in("stopped", job.line_of(1))
+
+
 def never_called(folder):
     for nodes in ("1", "2"):
         with Job(folder, 3, [DRIVER, "absent", 1, 2000], UMBEL_NODES=nodes, UMBEL_TIMEOUT_S=DEADLINE_S) as job:
@@ -48,4 +62,4 @@ def stopped_in_the_perf_app(folder):
         judge(job, 1, 3)
 
 
-main([stopped, never_called, left, stopped_in_the_perf_app])
+main([stopped, silent, never_called, left, stopped_in_the_perf_app])

@@ -123,6 +123,14 @@ void Transport::Impl::forget_communicator(std::uint32_t communicator) {
   unexpected.remove_if(belongs, [this](Unexpected* message) { drop(message); });
 }
 
+bool Transport::Impl::awaits(int number) noexcept {
+  for (std::uint64_t index = 0; const Request* request = requests.at(index); ++index) {
+    const bool pending = request->stage == Stage::posted || request->stage == Stage::active;
+    if (pending && !request->abandoned && request->peer == number) return true;
+  }
+  return false;
+}
+
 // --- sending -------------------------------------------------------------------------------------------------------
 
 RequestId Transport::Impl::post_send(int to, const MessageKey& key, const CallSummary& summary, const void* data,
@@ -209,6 +217,7 @@ ucs_status_t Transport::Impl::on_message(void* arg, const void* header_bytes, st
   Peer* from = self.known_sender(header.job_nonce, header.key.source);
   if (from == nullptr) return refused;
   self.hear(*from);
+  from->sequence = header.key.sequence;
   if (self.closing_) return refused;
   Request* request = self.posted_.take(header.key);
   if (request == nullptr) return self.keep(header, data, bytes, param);

@@ -118,6 +118,13 @@ Clock::time_point Transport::last_heard(int peer) const noexcept {
   return found == nullptr ? Clock::time_point{} : found->heard;
 }
 
+std::uint64_t Transport::last_sequence(int peer) const noexcept {
+  const Peer* found = impl_->find_peer(peer);
+  return found == nullptr ? 0 : found->sequence;
+}
+
+bool Transport::awaits(int peer) const noexcept { return impl_->awaits(peer); }
+
 RequestId Transport::post_send(int peer, MessageKey key, const CallSummary& summary, const void* data,
                                std::size_t bytes) {
   refuse_if_forked("Transport::post_send");

@@ -100,6 +100,10 @@ class Transport {
   void leave_behind() noexcept;
   /// When anything last arrived from the peer; the time of connect() before that.
   std::chrono::steady_clock::time_point last_heard(int peer) const noexcept;
+  /// The `sequence` of the latest message from the peer, control messages aside; 0 before the first.
+  std::uint64_t last_sequence(int peer) const noexcept;
+  /// Is a send to the peer, or a receive from it, under way? Looks at all requests.
+  bool awaits(int peer) const noexcept;
 
   // --- messages ----------------------------------------------------------------------------------------------------
 

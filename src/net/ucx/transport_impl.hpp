@@ -93,6 +93,7 @@ struct Peer {
   int controls = 0;       // control messages that UCX has not taken up yet
   std::string text;       // why it is not connected
   Clock::time_point heard{};
+  std::uint64_t sequence = 0;  // of the latest message from it
   Clock::time_point left_at{};
 };
 
@@ -124,6 +125,7 @@ class Transport::Impl {
   RequestState test(RequestId id);
   void abandon(RequestId id) noexcept;
   void forget_communicator(std::uint32_t communicator);
+  bool awaits(int peer) noexcept;
 
   // transport.cpp
   bool flushed();
