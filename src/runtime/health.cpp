@@ -24,7 +24,8 @@ constexpr auto kStallLook = 200ms;
 constexpr auto kHeartbeat = 1s;
 constexpr int kSilence = 10;        ///< heartbeats without anything from the peer, then it is lost
 constexpr auto kDiagnosis = 300ms;  ///< how long answers are waited for once a mismatch is certain
-constexpr int kAskedPerNode = 4;    ///< ranks of a node that are asked at a time
+constexpr auto kRarestQuestion = 2s;
+constexpr std::size_t kAskedPerNode = 4;  ///< connected ranks of a node that are asked at a time
 
 enum ControlType : std::uint32_t { abort_message = 1, query_message = 2, answer_message = 3, heartbeat_message = 4 };
 
@@ -95,10 +96,7 @@ void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
   summary_ = summary;
   mismatch_seen_ = false;
   last_waited_ = 0ns;
-  next_process_look_ = kProcessLook;
-  next_stall_look_ = kStallLook;
-  next_heartbeat_ = kHeartbeat;
-  asked_ = 0;
+  restart_looks();
   if (any_state_) forget_states();  // what was said of the last operation must not be compared with this one
   if (failed()) throw_failure();
   if (members_.transport && members_.transport->unexpected_messages() != 0)
@@ -106,13 +104,18 @@ void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
                                                    std::uint64_t) { on_unexpected(key, found); });
 }
 
+void Health::restart_looks() {
+  next_process_look_ = kProcessLook;
+  next_stall_look_ = next_question_ = kStallLook;
+  next_heartbeat_ = kHeartbeat;
+  asked_ = 0;
+}
+
 void Health::look(std::chrono::nanoseconds waited) {
   if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
   if (mismatch_seen_) mismatch();
   if (waited < last_waited_) {  // another wait
-    next_process_look_ = kProcessLook;
-    next_stall_look_ = kStallLook;
-    next_heartbeat_ = kHeartbeat;
+    restart_looks();
     forget_states();
   }
   last_waited_ = waited;
@@ -208,7 +211,11 @@ void Health::refresh_local_states() {
 
 void Health::look_at_stall() {
   refresh_local_states();
-  ask_other_nodes();
+  if (last_waited_ >= next_question_) {
+    next_question_ =
+        last_waited_ + std::min<std::chrono::nanoseconds>(kStallLook * (2LL << std::min(asked_, 4)), kRarestQuestion);
+    ask_other_nodes();
+  }
   if (states_disagree()) mismatch();
 }
 
@@ -216,12 +223,7 @@ void Health::ask_other_nodes() {
   if (!members_.transport) return;
   for (int node = 0; node < members_.shape.nodes(); ++node) {
     if (node == members_.shape.node_of(members_.me)) continue;
-    const auto ranks = members_.shape.node_ranks(node);
-    const std::size_t count = std::min<std::size_t>(ranks.size(), kAskedPerNode);
-    for (std::size_t k = 0; k < count; ++k) {
-      const Rank rank = ranks[(static_cast<std::size_t>(asked_) * count + k +
-                               static_cast<std::size_t>(members_.shape.local_index(members_.me))) %
-                              ranks.size()];
+    for (const Rank rank : whom_to_ask(node)) {
       try {
         members_.connect(rank);
         members_.transport->send_control(rank, query_message, bytes_of(seq_));
@@ -231,6 +233,23 @@ void Health::ask_other_nodes() {
     }
   }
   ++asked_;
+}
+
+/// Connections are dear: a long wait must not open one to everybody. A node of which nobody has answered by the second
+/// round may owe that to the one asked, so a second one is.
+std::vector<Rank> Health::whom_to_ask(int node) const {
+  const auto ranks = members_.shape.node_ranks(node);
+  const auto twin = static_cast<std::size_t>(members_.shape.local_index(members_.me));
+  std::vector<Rank> asked{ranks[twin % ranks.size()]};
+  const bool silent =
+      std::ranges::none_of(ranks, [this](Rank r) { return states_[static_cast<std::size_t>(r)].known; });
+  if (silent && asked_ > 0 && ranks.size() > 1) asked.push_back(ranks[(twin + 1) % ranks.size()]);
+  const std::size_t first = static_cast<std::size_t>(asked_) * kAskedPerNode;
+  for (std::size_t k = 0; k < ranks.size() && asked.size() < kAskedPerNode; ++k) {
+    const Rank rank = ranks[(first + k) % ranks.size()];
+    if (members_.at(rank).connected && std::ranges::find(asked, rank) == asked.end()) asked.push_back(rank);
+  }
+  return asked;
 }
 
 void Health::answer_all() {
@@ -272,7 +291,9 @@ void Health::judge_silence() {
     Silence& silence = silences_[static_cast<std::size_t>(rank)];
     const Clock::time_point heard = members_.transport->last_heard(rank);
     if (silence.since != heard) silence = {heard, 0};
-    if (++silence.heartbeats <= kSilence) continue;
+    ++silence.heartbeats;
+    if (silence.heartbeats > kSilence / 2) members_.transport->send_control(rank, query_message, bytes_of(seq_));
+    if (silence.heartbeats <= kSilence) continue;
     const RankState& state = states_[static_cast<std::size_t>(rank)];
     const bool inside =
         (state.known && state.entered && state.done < seq_) || members_.transport->last_sequence(rank) == seq_;

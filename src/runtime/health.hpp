@@ -8,7 +8,8 @@
 //   every look   has somebody failed the communicator? (a flag in this rank's own window)
 //   100 ms on    do the processes of the node still live?
 //   200 ms on    the stall protocol: read the control lines of the node, ask the other nodes (any rank answers for its
-//                node-mates, inside its own waits), compare; a difference is a mismatch
+//                node-mates, inside its own waits), compare; a difference is a mismatch. Questions become rarer: up to
+//                2 s apart. Asked are ranks that there is a connection to, and one or two more per node.
 //   1 s on       a heartbeat to each partner on another node, so that a broken connection is noticed
 //   10 s on      a partner that is inside this call, that we wait for, and of which nothing was heard: a failure
 //   deadline     a report of every rank's state
@@ -78,7 +79,9 @@ class Health {
   void look_at_stall();
   void refresh_local_states();
   void forget_states();
+  void restart_looks();
   void ask_other_nodes();
+  std::vector<Rank> whom_to_ask(int node) const;
   void answer_all();
   void heartbeat();
   void judge_silence();
@@ -110,6 +113,7 @@ class Health {
   int asked_ = 0;  ///< rounds of questions in this wait
   std::chrono::nanoseconds next_process_look_{0};
   std::chrono::nanoseconds next_stall_look_{0};
+  std::chrono::nanoseconds next_question_{0};
   std::chrono::nanoseconds next_heartbeat_{0};
 };
 
