@@ -447,7 +447,7 @@ void Health::tell_other_nodes(const Failure& failure) {
     for (Rank rank : ranks) {
       try {
         if (rank == twin) members_.connect(rank);
-        if (members_.at(rank).connected) members_.transport->send_control(rank, abort_message, bytes_of(failure));
+        if (members_.at(rank).connected) members_.transport->send_control(rank, abort_message, bytes_of(failure), true);
       } catch (const UcxError& error) {
         log_debug(Subsystem::health, "cannot tell {}: {}", members_.name(rank), error.what());
       }

@@ -41,7 +41,7 @@ void Transport::Impl::say_goodbye() noexcept {
   const auto deadline = Clock::now() + options.close_timeout;
   try {
     unexpected.remove_if([](const Unexpected&) { return true; }, [this](Unexpected* message) { drop(message); });
-    for (Peer& peer : peers_) (void)send_control(peer, kGoodbye, {});
+    for (Peer& peer : peers_) (void)send_control(peer, kGoodbye, {}, true);
     bool all_out = false;
     progress_until([&] { return all_out = flushed() && controls_out(); }, deadline);
     // Take in what peers have sent meanwhile (their goodbyes): a connection that is closed with unread data is reset,

@@ -162,12 +162,12 @@ void Transport::for_each_unexpected(const UnexpectedHandler& visit) const {
 
 void Transport::set_control_handler(ControlHandler handler) { impl_->control_handler = std::move(handler); }
 
-bool Transport::send_control(int peer, std::uint32_t type, std::span<const std::byte> bytes) {
+bool Transport::send_control(int peer, std::uint32_t type, std::span<const std::byte> bytes, bool urgent) {
   refuse_if_forked("Transport::send_control");
   if (type >= kGoodbye || bytes.size() > kMaxControlBytes) {
     throw InvalidArgument(fmt::format("control message of type {} with {} bytes", type, bytes.size()));
   }
-  return impl_->send_control(impl_->peer(peer), type, bytes);
+  return impl_->send_control(impl_->peer(peer), type, bytes, urgent);
 }
 
 unsigned Transport::progress() {

@@ -71,6 +71,7 @@ class Transport {
   using UnexpectedHandler = std::function<void(const MessageKey& key, const CallSummary& summary, std::uint64_t bytes)>;
 
   static constexpr std::size_t kMaxControlBytes = 4096;
+  static constexpr int kMaxWaitingControls = 16;
 
   /// @throws UcxError, InvalidArgument (devices), SystemError.
   explicit Transport(const TransportOptions& options);
@@ -132,9 +133,10 @@ class Transport {
   // --- control messages: stall query and answer, abort, heartbeat ---------------------------------------------------
 
   void set_control_handler(ControlHandler handler);
-  /// Sends a small message; `bytes` are copied, nothing is to be waited for. False when the peer is not connected.
+  /// Sends a small message; `bytes` are copied, nothing is to be waited for. False when the peer is not connected, and,
+  /// unless `urgent`, when kMaxWaitingControls are waiting to go out to it already: it has stopped taking anything.
   /// @param type the caller's own number, below 2³¹.  @param bytes at most kMaxControlBytes.
-  bool send_control(int peer, std::uint32_t type, std::span<const std::byte> bytes);
+  bool send_control(int peer, std::uint32_t type, std::span<const std::byte> bytes, bool urgent = false);
 
   // --- progress and waiting ------------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ class Transport::Impl {
   Peer& peer(int number);
   const Peer* find_peer(int number) const noexcept;
   void mark_failed(Peer& peer, std::string why);
-  bool send_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes);
+  bool send_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes, bool urgent);
 
   // messages.cpp
   RequestId post_send(int peer, const MessageKey& key, const CallSummary& summary, const void* data, std::size_t bytes);

@@ -185,6 +185,23 @@ TEST(TransportFailure, StoppedPeerWithoutAVerdictDoesNotHoldUpTheEndEither) {
   });
 }
 
+TEST(TransportFailure, ControlMessagesToAStoppedPeerDoNotPileUp) {
+  in_fresh_process([] {
+    DoomedPeer peer;
+    const auto transport = make_transport(0, 2);
+    peer.connect_with(*transport);
+    peer.send_signal(SIGSTOP);
+    const std::vector<std::byte> bytes(Transport::kMaxControlBytes);
+    int taken = 0;  // what the sockets hold (some MiB), and few more
+    while (taken < 20000 && transport->send_control(1, 1, bytes)) {
+      ++taken;
+      transport->progress();
+    }
+    EXPECT_LT(taken, 20000);
+    EXPECT_TRUE(transport->send_control(1, 1, bytes, true));
+  });
+}
+
 void leave_while_the_other_stays(const Bootstrap& b) {
   auto transport = make_transport(b.rank, 2);
   const auto addresses = all_gather_bytes(b, transport->address());
