@@ -7,8 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "algos/algorithm.hpp"
 #include "base/config.hpp"
 #include "net/host.hpp"
+#include "runtime/control.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -25,6 +27,14 @@ struct Hello {
   std::int32_t size = 0;
   char host[64] = {};
 };
+
+/// What must be equal for two libraries to work together: the version, the layout of what they share, the algorithms.
+std::string build_text(const std::string& version) {
+  std::string text = fmt::format("{} (header {}, message {}, summary {} bytes, {} banks; algorithms", version,
+                                 sizeof(Header), sizeof(net::MessageHeader), sizeof(net::CallSummary), kBanks);
+  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) text += fmt::format(" {}", algorithm.name);
+  return text + ")";
+}
 
 }  // namespace
 
@@ -111,7 +121,13 @@ Handshake shake_hands(const net::Bootstrap& bootstrap, const std::string& versio
     if (all[at].rank != static_cast<std::int32_t>(at))
       throw InvalidArgument(fmt::format("process {} on {} claims rank {}: the all-gather is not in rank order", at,
                                         all[at].host, all[at].rank));
-  const std::vector<std::string> texts = net::all_gather_bytes(bootstrap, "version=" + version + "\n" + configuration);
+  const std::string build = build_text(version);
+  const std::vector<std::string> builds = net::all_gather_bytes(bootstrap, build);
+  for (std::size_t at = 0; at < builds.size(); ++at)
+    if (builds[at] != builds.front())
+      throw InvalidArgument(fmt::format("the ranks run different builds of Umbel: rank 0 on {} {}; rank {} on {} {}",
+                                        all.front().host, builds.front(), at, all[at].host, builds[at]));
+  const std::vector<std::string> texts = net::all_gather_bytes(bootstrap, configuration);
   const std::string difference = explain_difference(texts);
   if (!difference.empty()) throw InvalidArgument("the ranks are configured differently: " + difference);
   return {.job_nonce = all.front().nonce};

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <thread>
 #include <vector>
 
 #include "kernels/host/reduce.hpp"
 #include "net/window/cma.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/topology.hpp"
 
 namespace umbel::runtime {
@@ -119,8 +121,11 @@ class NetMeasurement {
     if (members_.me != 0 && members_.me != far) return;
     peer_ = members_.me == 0 ? far : 0;
     members_.connect(peer_);
-    ping_pong(sample);
-    for (std::uint32_t k = 0; k < kTrains; ++k) train(k, sample);
+    bool answers = ping_pong(sample);
+    for (std::uint32_t k = 0; answers && k < kTrains; ++k) answers = train(k, sample);
+    // A receive that is left posted would let a late message write into slots that calls use by then.
+    for (const net::RequestId request : posted_) members_.transport->abandon(request);
+    members_.transport->forget_communicator(0);
   }
 
  private:
@@ -130,55 +135,60 @@ class NetMeasurement {
   static constexpr std::uint32_t kInFlight = 8;
   static constexpr std::uint32_t kTrains = 3;  ///< the fastest counts: others may be using the machine
 
-  net::RequestId post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
+  void post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
     const net::MessageKey key{
         .communicator = 0, .source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
-    return send ? members_.transport->post_send(peer_, key, {}, buffer_, bytes)
-                : members_.transport->post_recv(key, {}, buffer_ + kCar * (1 + index % kInFlight), bytes);
+    posted_.push_back(send ? members_.transport->post_send(peer_, key, {}, buffer_, bytes)
+                           : members_.transport->post_recv(key, {}, buffer_ + kCar * (1 + index % kInFlight), bytes));
   }
-  bool await(net::RequestId request) {
+
+  /// Waits for the oldest request. False when it failed, or took so long that the default is the better answer.
+  bool await() {
     const auto end = Clock::now() + kPatience;
     while (true) {
-      const net::RequestState state = members_.transport->test(request);
+      const net::RequestState state = members_.transport->test(posted_.front());
+      if (state != net::RequestState::pending) posted_.pop_front();
       if (state == net::RequestState::done) return true;
       if (state != net::RequestState::pending) return false;
       if (members_.transport->progress() == 0) std::this_thread::yield();
-      if (Clock::now() < end) continue;
-      members_.transport->abandon(request);
-      return false;
+      if (Clock::now() >= end) return false;
     }
   }
 
-  void ping_pong(Sample& sample) {
+  bool ping_pong(Sample& sample) {
     double best = 1e9;
     for (std::uint32_t k = 0; k < kRoundTrips; ++k) {
       const auto start = Clock::now();
       const bool first = members_.me == 0;
-      if (!await(post(first, 0, k, 8)) || !await(post(!first, 0, k, 8))) return;
+      for (const bool send : {first, !first}) {
+        post(send, 0, k, 8);
+        if (!await()) return false;
+      }
       if (k > 2) best = std::min(best, seconds(Clock::now() - start) / 2);
     }
     sample.message = best;
+    return true;
   }
 
-  void train(std::uint32_t number, Sample& sample) {
-    std::vector<net::RequestId> requests(kCars);
+  bool train(std::uint32_t number, Sample& sample) {
     const bool send = members_.me == 0;
     std::uint32_t posted = 0;
     Clock::time_point start{};
     for (std::uint32_t k = 0; k < kCars; ++k) {
-      for (; posted < std::min(kCars, k + kInFlight); ++posted)
-        requests[posted] = post(send, 1, number * kCars + posted, kCar);
-      if (!await(requests[k])) return;
+      for (; posted < std::min(kCars, k + kInFlight); ++posted) post(send, 1, number * kCars + posted, kCar);
+      if (!await()) return false;
       if (k + 1 == kSkipped) start = Clock::now();
     }
-    if (send) return;
+    if (send) return true;
     const double wire = seconds(Clock::now() - start) / static_cast<double>((kCars - kSkipped) * kCar);
     sample.wire = sample.wire == 0 ? wire : std::min(sample.wire, wire);
+    return true;
   }
 
   Members& members_;
   std::byte* buffer_;
   Rank peer_ = -1;
+  std::deque<net::RequestId> posted_;  ///< oldest first
 };
 
 }  // namespace
@@ -186,14 +196,15 @@ class NetMeasurement {
 Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct, double ranks_per_core) {
   Sample sample;
   const auto addresses = net::all_gather(bootstrap, reinterpret_cast<std::uint64_t>(members.own().slots(0)));
-  measure_memory(members, sample);
-  bootstrap.barrier();
+  // Each step ends with an agreement: a rank that throws alone would leave the others in the bootstrap for ever.
+  agree(bootstrap, "measure its memory", [&] { measure_memory(members, sample); });
   const Rank peer = neighbour(members);
-  measure_peer(members, peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)], direct, sample);
-  bootstrap.barrier();
-  measure_flag(members, sample);
-  bootstrap.barrier();
-  if (members.transport) NetMeasurement(members).run(sample);
+  agree(bootstrap, "measure its neighbour's memory",
+        [&] { measure_peer(members, peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)], direct, sample); });
+  agree(bootstrap, "measure its neighbour's answers", [&] { measure_flag(members, sample); });
+  agree(bootstrap, "measure the network", [&] {
+    if (members.transport) NetMeasurement(members).run(sample);
+  });
   const std::vector<Sample> all = net::all_gather(bootstrap, sample);
   Measured result;
   const algos::Model otherwise;

@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <thread>
 #include <tuple>
 
 #include "inproc/ranks.hpp"
+#include "runtime/agreement.hpp"
 
 namespace umbel::test {
 namespace {
@@ -167,6 +170,34 @@ TEST(Creation, AnErrorOfOneRankIsAnErrorOnEveryRank) {
   });
   EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("magic"))));
   EXPECT_THAT(outcome[0], HasSubstr("rank 1"));
+}
+
+/// The gathering's bootstrap, but the transport's address of rank 1 arrives broken.
+net::Bootstrap with_a_broken_address(Gathering& gathering, int rank) {
+  net::Bootstrap bootstrap = gathering.bootstrap(rank);
+  bootstrap.allgather = [&gathering, rank](const void* send, void* recv, std::size_t bytes) {
+    gathering.allgather(rank, send, recv, bytes);
+    std::uint64_t length = 0;  // an address says first how long its larger part is; nothing else that is gathered does
+    if (bytes >= sizeof(length)) std::memcpy(&length, static_cast<std::byte*>(recv) + bytes, sizeof(length));
+    if (length > 20 && length < bytes) std::memset(static_cast<std::byte*>(recv) + bytes, 0, sizeof(length));
+  };
+  return bootstrap;
+}
+
+TEST(Creation, ANetworkThatOneRankCannotMeasureIsAnErrorOnEveryRank) {
+  const Outcome outcome = run_threads(2, [](int rank, Gathering& gathering) {
+    const auto bootstrap = rank == 0 ? with_a_broken_address(gathering, rank) : gathering.bootstrap(rank);
+    runtime::Communicator::create(bootstrap, test_options("2"));
+  });
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("not an address"))));
+  EXPECT_THAT(outcome[1], HasSubstr("rank 0 could not measure the network"));
+}
+
+TEST(Creation, DifferentVersionsAreNamed) {
+  const Outcome outcome = run_threads(3, [](int rank, Gathering& gathering) {
+    runtime::shake_hands(gathering.bootstrap(rank), rank == 2 ? "1.2.4" : "1.2.3", "");
+  });
+  EXPECT_THAT(outcome, Each(AllOf(StartsWith("Invalid"), HasSubstr("rank 2"), HasSubstr("1.2.3"), HasSubstr("1.2.4"))));
 }
 
 TEST(Creation, DifferentConfigurationsAreNamed) {
