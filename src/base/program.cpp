@@ -7,12 +7,23 @@
 
 #include <fmt/format.h>
 
+#include "base/error.hpp"
+
 namespace umbel {
 namespace {
 
 constexpr std::uint64_t kLineBytes = 64;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+/// Trips of a loop: counters have 32 bits, on every device.
+std::uint32_t trips(std::uint64_t elements, std::uint64_t each, const char* variable) {
+  const std::uint64_t trips = std::max<std::uint64_t>(1, divide_up(elements, each));
+  if (trips > std::numeric_limits<std::uint32_t>::max())
+    throw Unsupported(
+        fmt::format("{} elements are {} times {}, more than a loop counts: raise {}", elements, trips, each, variable));
+  return static_cast<std::uint32_t>(trips);
+}
 
 std::uint32_t choose_granule(std::uint64_t piece, std::uint32_t blocks, std::size_t elem_bytes) {
   const std::uint64_t lines_per_block = piece * elem_bytes / kLineBytes / blocks;
@@ -35,13 +46,13 @@ Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes
   b.elem_bytes = static_cast<std::uint32_t>(elem_bytes);
   b.blocks = static_cast<std::uint32_t>(program.blocks);
   b.piece = std::max<std::uint64_t>(1, program.uses_pieces ? cut.piece_bytes / elem_bytes : count);
-  b.pieces = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divide_up(count, b.piece)));
+  b.pieces = trips(count, b.piece, "UMBEL_PIECE_BYTES");
   b.granule = granule != 0 ? granule : choose_granule(std::min(b.piece, count), b.blocks, elem_bytes);
   b.chunk = std::numeric_limits<std::uint64_t>::max();
   if (program.uses_chunks) {
     b.chunk = std::max<std::uint64_t>(1, cut.chunk_bytes / elem_bytes);
     const std::uint64_t run = longest_run(b, static_cast<std::uint64_t>(program.chunk_blocks));
-    b.chunks = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divide_up(run, b.chunk)));
+    b.chunks = trips(run, b.chunk, "UMBEL_CHUNK_BYTES");
   }
   for (std::size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];

@@ -92,6 +92,8 @@ class CommunicatorImpl final : public Communicator {
 
   void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) override {
     check(send, recv, count, dtype);
+    if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0)
+      health_.throw_failure();  // before a plan, which may be refused for a reason of its own
     const std::size_t bytes = count * size_of(dtype);
     Call call{.seq = 0,
               .input = static_cast<const std::byte*>(send),
@@ -108,6 +110,7 @@ class CommunicatorImpl final : public Communicator {
         tiny ? nullptr
              : &plan_for(
                    {.count = count, .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)), .algorithm = forced_});
+    if (plan != nullptr) call.summary.plan = plan->hash;
     call.seq = seq_ + 1;
     health_.enter(call.seq, call.summary);
     seq_ = call.seq;
@@ -134,7 +137,10 @@ class CommunicatorImpl final : public Communicator {
     return planner_.refuses(key);
   }
 
-  void check_health() override { health_.check(seq_); }
+  void check_health() override {
+    net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
+    health_.check(seq_);
+  }
   CallInfo last_call() const noexcept override { return last_; }
   const CommInfo& info() const noexcept override { return info_; }
   const Shape& shape() const noexcept override { return founded_.members.shape; }
@@ -155,6 +161,7 @@ class CommunicatorImpl final : public Communicator {
 
   const Plan& plan_for(const PlanKey& key) {
     if (last_plan_ == nullptr || !(key == last_key_)) {
+      last_plan_ = nullptr;  // the planner may drop it, and throw
       last_plan_ = &planner_.plan(key);
       last_key_ = key;
     }

@@ -3,6 +3,8 @@
 #include "runtime/planner.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +20,24 @@ constexpr std::size_t kPlansKept = 512;
 constexpr std::uint64_t kSmallestChunk = 4096;
 constexpr std::uint64_t kSmallestPiece = 4096;
 
+/// A predicted time as plans are compared by: whole nanoseconds. The last bits of a cost come from libm, whose results
+/// may differ between two models of processors: as doubles, two costs that are all but equal could be ordered one way
+/// on one rank and the other way on another, and the ranks would run different programs. Equal ones keep the order of
+/// the catalog, and of the cuts in best_of.
+std::int64_t comparable(double seconds) {
+  constexpr double kLongest = 1e9;
+  return std::llround(std::clamp(seconds, 0.0, kLongest) * 1e9);
+}
+
+std::uint16_t hash_of(std::string_view name, const algos::Spec& spec, const Cut& cut) {
+  const std::string text =
+      fmt::format("{} {} {} {} {} {}", name, spec.direct, spec.channels, spec.depth, cut.piece_bytes, cut.chunk_bytes);
+  std::uint32_t hash = 0x811c9dc5U;  // FNV-1a: the same on every host, which std::hash does not promise
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
+  const auto folded = static_cast<std::uint16_t>(hash ^ hash >> 16U);
+  return folded != 0 ? folded : std::uint16_t{1};
+}
+
 std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_list<std::uint64_t> choices) {
   return wanted != 0 ? std::vector<std::uint64_t>{wanted} : std::vector<std::uint64_t>(choices);
 }
@@ -27,8 +47,9 @@ std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_lis
 const Plan& Planner::plan(const PlanKey& key) {
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
+  Plan made = make(key);  // before anything is dropped: it may throw
   if (plans_.size() >= kPlansKept) plans_.clear();
-  return plans_.emplace(key, make(key)).first->second;
+  return plans_.emplace(key, std::move(made)).first->second;
 }
 
 std::string Planner::refuses_mode(const algos::Algorithm& algorithm) const {
@@ -59,11 +80,11 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
                     .spec = spec,
                     .cut = {.piece_bytes = pieces.front(), .chunk_bytes = chunks.front()},
                     .cost = 0};
-      choice.cost = cost_of(choice, bytes);
+      choice.cost = comparable(cost_of(choice, bytes));
       auto try_cut = [&](Cut cut) {
         Choice other = choice;
         other.cut = cut;
-        other.cost = cost_of(other, bytes);
+        other.cost = comparable(cost_of(other, bytes));
         if (other.cost < choice.cost) choice = other;
       };
       for (std::uint64_t chunk : chunks) try_cut({.piece_bytes = choice.cut.piece_bytes, .chunk_bytes = chunk});
@@ -74,12 +95,21 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
   return best;
 }
 
+/// How many a rank has depends on its place: what fits is decided by the rank that has most, the same on all.
+std::size_t Planner::most_semaphores(const algos::Algorithm& algorithm, const algos::Spec& spec) const {
+  std::size_t most = 0;
+  for (Rank rank = 0; rank < in_.shape.ranks(); ++rank)
+    most = std::max(most, algorithm.build(rank, in_.shape, spec).semaphores.size());
+  return most;
+}
+
 Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec) {
   const std::string key = fmt::format("{} {} {} {}", algorithm.name, spec.direct, spec.channels, spec.depth);
   std::unique_ptr<Built>& slot = built_[key];
   if (!slot) {
-    auto fresh = std::make_unique<Built>(Built{&algorithm, spec, algorithm.build(in_.rank, in_.shape, spec)});
+    auto fresh = std::make_unique<Built>(Built{&algorithm, spec, algorithm.build(in_.rank, in_.shape, spec), 0});
     kernels::validate(fresh->program);
+    fresh->most_semaphores = most_semaphores(algorithm, spec);
     slot = std::move(fresh);
   }
   return *slot;
@@ -87,14 +117,19 @@ Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec
 
 std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::string* reason) {
   Built& built = build(*choice.algorithm, choice.spec);
-  if (built.program.semaphores.size() > in_.layout.semaphores) {
-    *reason = fmt::format("{} needs {} semaphores, there are {}", choice.algorithm->name,
-                          built.program.semaphores.size(), in_.layout.semaphores);
+  if (built.most_semaphores > in_.layout.semaphores) {
+    *reason = fmt::format("{} needs {} semaphores, there are {}", choice.algorithm->name, built.most_semaphores,
+                          in_.layout.semaphores);
     return std::nullopt;
   }
-  Plan plan{.built = &built, .cut = choice.cut, .binding = {}, .predicted_s = 0};
+  Plan plan{.built = &built, .cut = choice.cut};
   while (true) {
-    plan.binding = bind(built.program, key.count, key.elem_bytes, plan.cut);
+    try {
+      plan.binding = bind(built.program, key.count, key.elem_bytes, plan.cut);
+    } catch (const Unsupported& error) {
+      *reason = error.what();
+      return std::nullopt;
+    }
     if (plan.binding.window_bytes <= in_.layout.slot_bytes) break;
     const bool smaller_chunk = built.program.uses_chunks && plan.cut.chunk_bytes > kSmallestChunk;
     const bool smaller_piece = built.program.uses_pieces && plan.cut.piece_bytes > kSmallestPiece;
@@ -109,6 +144,7 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
     if (smaller_piece) plan.cut.piece_bytes /= 2;
   }
   choice.cut = plan.cut;
+  plan.hash = hash_of(choice.algorithm->name, choice.spec, choice.cut);
   plan.predicted_s = cost_of(choice, key.count * key.elem_bytes);
   return plan;
 }

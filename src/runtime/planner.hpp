@@ -37,6 +37,7 @@ struct Built {
   const algos::Algorithm* algorithm = nullptr;
   algos::Spec spec{};
   Program program;
+  std::size_t most_semaphores = 0;  ///< of the rank that has most
 };
 
 /// How one kind of call is done.
@@ -45,6 +46,7 @@ struct Plan {
   Cut cut{};
   Binding binding{};
   double predicted_s = 0;
+  std::uint16_t hash = 0;  ///< of the algorithm, the spec and the cut; never 0
 };
 
 /// What a plan depends on.
@@ -78,13 +80,14 @@ class Planner {
     const algos::Algorithm* algorithm = nullptr;
     algos::Spec spec{};
     Cut cut{};
-    double cost = 0;
+    std::int64_t cost = 0;  ///< as comparable() says
   };
 
   Plan make(const PlanKey& key);
   std::optional<Choice> best_of(const algos::Algorithm& algorithm, std::uint64_t bytes) const;
   double cost_of(const Choice& choice, std::uint64_t bytes) const;
   std::optional<Plan> realize(Choice choice, const PlanKey& key, std::string* reason);
+  std::size_t most_semaphores(const algos::Algorithm& algorithm, const algos::Spec& spec) const;
   Built& build(const algos::Algorithm& algorithm, const algos::Spec& spec);
   std::string refuses_mode(const algos::Algorithm& algorithm) const;
 

@@ -156,13 +156,17 @@ TEST(BackToBack, WithSkewAndChangingPrograms) {
 }
 
 TEST(Unsupported, LeavesTheCommunicatorUsable) {
-  runtime::CommOptions options = test_options();
-  options.reproducible = true;  // three ranks: no algorithm folds in the canonical order
-  expect_all_right(run_ranks(3, options, [](runtime::Communicator& comm, Gathering&) {
-    float x = 1;
-    const std::string got = outcome_of([&] { comm.all_reduce(&x, &x, 1, DType::fp32, RedOp::sum); });
-    if (!got.starts_with("Unsupported")) throw std::runtime_error("not refused: " + got);
-    comm.check_health();
+  expect_all_right(run_ranks(3, test_options("2"), [](runtime::Communicator& comm, Gathering&) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{100'000}}) {
+      std::vector<float> x(count, 1);
+      comm.set_algorithm("one_shot");  // which serves one node
+      const std::string got = outcome_of([&] { comm.all_reduce(x.data(), x.data(), count, DType::fp32, RedOp::sum); });
+      if (!got.starts_with("Unsupported")) throw std::runtime_error("not refused: " + got);
+      comm.check_health();
+      comm.set_algorithm("auto");
+      comm.all_reduce(x.data(), x.data(), count, DType::fp32, RedOp::sum);
+      if (x.front() != 3 || x.back() != 3) throw std::runtime_error("a wrong sum after a refused call");
+    }
   }));
 }
 

@@ -19,6 +19,7 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
   add("dtype", name_of(a.dtype), name_of(b.dtype));
   add("op", name_of(a.op), name_of(b.op));
   add("root", a.root, b.root);
+  add("plan", a.plan, b.plan);
   add("variant", static_cast<int>(a.extra), static_cast<int>(b.extra));
   return text;
 }
@@ -29,6 +30,7 @@ std::string to_text(const CallSummary& summary) {
   std::string text = fmt::format("{} of {} × {}, {}", name_of(summary.collective), summary.count,
                                  name_of(summary.dtype), name_of(summary.op));
   if (summary.root >= 0) text += fmt::format(", root {}", summary.root);
+  if (summary.plan != 0) text += fmt::format(", plan {:04x}", summary.plan);
   return text;
 }
 

@@ -16,7 +16,8 @@ namespace umbel::net {
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
   std::uint64_t count = 0;  ///< elements
-  std::int32_t root = -1;   ///< −1 where there is none
+  std::int16_t root = -1;   ///< −1 where there is none
+  std::uint16_t plan = 0;   ///< a hash of how it is done: ranks that have planned differently must not go on
   Collective collective = Collective::all_reduce;
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;

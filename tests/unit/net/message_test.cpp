@@ -31,6 +31,14 @@ TEST(Message, MismatchNamesRankAndWhatDiffers) {
   EXPECT_THAT(text, Not(HasSubstr("dtype")));
 }
 
+TEST(Message, AnotherPlanIsAnotherCall) {
+  Mismatch m;
+  m.expected = m.found = summary_of(1024, DType::fp32, RedOp::sum);
+  m.expected.plan = 0x0a1b;
+  EXPECT_FALSE(m.only_length());
+  EXPECT_THAT(to_text(m), HasSubstr("plan 0a1b"));
+}
+
 TEST(Message, LengthAloneIsSaidToBeLength) {
   Mismatch m;
   m.key.source = 2;

@@ -32,6 +32,7 @@ TEST(Planner, EveryRankComesToTheSamePlan) {
         const Plan& theirs = other.plan(fp32(count));
         EXPECT_EQ(theirs.built->algorithm, plan.built->algorithm);
         EXPECT_EQ(theirs.built->spec, plan.built->spec);
+        EXPECT_EQ(theirs.hash, plan.hash);
         EXPECT_EQ(theirs.binding.chunk, plan.binding.chunk);
         EXPECT_EQ(theirs.binding.piece, plan.binding.piece);
         EXPECT_EQ(theirs.binding.window_bytes, plan.binding.window_bytes);
@@ -39,6 +40,34 @@ TEST(Planner, EveryRankComesToTheSamePlan) {
       }
     }
   }
+}
+
+TEST(Planner, EveryRankOfUnevenNodesRefusesWhatOneRankCannotHold) {
+  const Shape uneven = Shape::from_nodes(std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 1});
+  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+    PlanKey key = fp32(1'000'000);
+    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::all_reduce_catalog().data());
+    for (std::size_t semaphores = 1; semaphores <= 1024; semaphores *= 2) {
+      PlannerInputs in = inputs(0, uneven);
+      in.channels = 4;
+      in.layout.semaphores = semaphores;
+      const std::string reason = refusal(in, key);
+      for (in.rank = 1; in.rank < uneven.ranks(); ++in.rank)
+        EXPECT_EQ(refusal(in, key), reason) << algorithm.name << ", " << semaphores << " semaphores";
+    }
+  }
+}
+
+TEST(Planner, ARefusedCallLeavesThePlansAlone) {
+  Planner planner(inputs(0, two_nodes()));
+  constexpr std::uint64_t kMany = 512;  // as many as are kept
+  std::vector<const Plan*> plans;
+  for (std::uint64_t count = 1; count <= kMany; ++count) plans.push_back(&planner.plan(fp32(count)));
+  PlanKey refused = fp32(1000);
+  refused.algorithm =
+      static_cast<std::int32_t>(algos::find_all_reduce("one_shot") - algos::all_reduce_catalog().data());
+  ASSERT_THROW(planner.plan(refused), Unsupported);
+  for (std::uint64_t count = kMany; count >= 1; --count) EXPECT_EQ(&planner.plan(fp32(count)), plans[count - 1]);
 }
 
 TEST(Planner, PlansFitTheWindow) {
@@ -77,6 +106,16 @@ TEST(Planner, SaysWhyNot) {
   EXPECT_THAT(refusal(in, fp32(1'000'000)), HasSubstr("UMBEL_WINDOW_BYTES"));
   in.layout = {.semaphores = 1, .slot_bytes = 1U << 20U};
   EXPECT_THAT(refusal(in, fp32(1'000'000)), HasSubstr("semaphores"));
+}
+
+TEST(Planner, MorePiecesThanALoopCountsAreRefused) {
+  const algos::Algorithm* ring = algos::find_all_reduce("ring");
+  ASSERT_NE(ring, nullptr);
+  PlannerInputs in = inputs(0, Shape::one_node(2));
+  in.chunk_bytes = in.piece_bytes = 1;
+  PlanKey key{.count = std::uint64_t{1} << 40U, .elem_bytes = 1};
+  key.algorithm = static_cast<std::int32_t>(ring - algos::all_reduce_catalog().data());
+  EXPECT_THAT(refusal(in, key), HasSubstr("more than a loop counts"));
 }
 
 TEST(Planner, ConfiguredCutsAreKept) {
