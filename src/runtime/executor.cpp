@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -35,13 +36,14 @@ Loaded& Executor::load(const Built& built) {
   if (last_built_ == &built) return *last_;
   std::unique_ptr<Loaded>& slot = loaded_[&built];
   if (!slot) {
-    slot = std::make_unique<Loaded>();
-    slot->program = &built.program;
-    slot->consumed.resize(built.program.semaphores.size());
-    slot->signalled.resize(built.program.signals.size());
-    slot->lanes.resize(built.program.lanes.size());
-    load_cells(*slot);
-    load_streams(*slot);
+    auto fresh = std::make_unique<Loaded>();  // kept only when whole
+    fresh->program = &built.program;
+    fresh->consumed.resize(built.program.semaphores.size());
+    fresh->signalled.resize(built.program.signals.size());
+    fresh->lanes.resize(built.program.lanes.size());
+    load_cells(*fresh);
+    load_streams(*fresh);
+    slot = std::move(fresh);
   }
   last_ = slot.get();
   last_built_ = &built;
@@ -109,7 +111,7 @@ void Executor::run(const Plan& plan, const Call& call) {
                                     .signalled = loaded.signalled.data()};
     run_lanes(loaded, view);
     flush();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // std::bad_alloc too: the others must not wait for this rank
     for (auto& agent : net_) agent->abandon();
     if (health_.failed()) throw;
     health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
