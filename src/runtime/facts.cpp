@@ -20,11 +20,17 @@ std::string cache_text(std::size_t bytes, int sharers) {
                     : fmt::format("{}, shared by {} core{}", bytes_to_text(bytes), sharers, sharers == 1 ? "" : "s");
 }
 
+/// For people: three digits are enough. bytes_to_text is exact, and long where the number is not round.
+std::string rounded(std::uint64_t bytes) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / kGiB);
+}
+
 void add_memory_facts(std::vector<Fact>& facts) {
   struct statvfs shm {};
   if (::statvfs("/dev/shm", &shm) == 0)
-    facts.push_back({"memory", "/dev/shm",
-                     fmt::format("{} free (windows do not use it)", bytes_to_text(shm.f_bavail * shm.f_frsize))});
+    facts.push_back(
+        {"memory", "/dev/shm", fmt::format("{} free (windows do not use it)", rounded(shm.f_bavail * shm.f_frsize))});
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0)
     facts.push_back({"memory", "open files", fmt::format("{}", files.rlim_cur)});
@@ -54,7 +60,7 @@ std::vector<Fact> host_facts() {
       {"node", "L2 cache", cache_text(host.l2_bytes, host.l2_sharers)},
       {"node", "L3 cache", cache_text(host.l3_bytes, host.l3_sharers)},
       {"node", "GPUs", "none: this build works on host memory"},
-      {"memory", "installed", bytes_to_text(host.memory_bytes)},
+      {"memory", "installed", rounded(host.memory_bytes)},
   };
   add_memory_facts(facts);
   facts.push_back({"network", "UCX", net::ucx_version()});

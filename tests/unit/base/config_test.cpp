@@ -58,7 +58,7 @@ const std::vector<std::pair<std::string, std::string>> kOtherValues{
     {"UMBEL_ALGORITHM", "ring"},    {"UMBEL_REPRODUCIBLE", "1"},   {"UMBEL_NODES", "0/0,0/1"},
     {"UMBEL_TIMEOUT_S", "2.5"},     {"UMBEL_DEBUG", "trace"},      {"UMBEL_DEBUG_SUBSYS", "^exec,^wait"},
     {"UMBEL_NET_DEVICES", "^lo,a"}, {"UMBEL_CMA", "off"},          {"UMBEL_WINDOW_BYTES", "1G"},
-    {"UMBEL_PIECE_BYTES", "3M"},    {"UMBEL_CHUNK_BYTES", "1000"}, {"UMBEL_CHANNELS", "4"},
+    {"UMBEL_PIECE_BYTES", "3M"},    {"UMBEL_CHUNK_BYTES", "5000"}, {"UMBEL_CHANNELS", "4"},
     {"UMBEL_WAIT", "sleep"}};
 
 TEST(Config, WithoutVariablesEverythingIsDefault) {
@@ -90,14 +90,14 @@ TEST(Config, DefaultsReadBackAsThemselves) {
 
 TEST(Config, MembersHoldWhatTheVariablesSay) {
   const Config config = config_of({"UMBEL_TIMEOUT_S=0.25", "UMBEL_DEBUG=INFO", "UMBEL_CMA=on", "UMBEL_WAIT=Yield",
-                                   "UMBEL_WINDOW_BYTES=2g", "UMBEL_REPRODUCIBLE=1", "UMBEL_CHANNELS=7"});
+                                   "UMBEL_WINDOW_BYTES=2g", "UMBEL_REPRODUCIBLE=1", "UMBEL_CHANNELS=3"});
   EXPECT_EQ(config.timeout, std::chrono::milliseconds(250));
   EXPECT_EQ(config.debug, LogLevel::info);
   EXPECT_EQ(config.cma, CmaMode::on);
   EXPECT_EQ(config.wait, WaitMode::yield);
   EXPECT_EQ(config.window_bytes, 2ULL << 30U);
   EXPECT_TRUE(config.reproducible);
-  EXPECT_EQ(config.channels, 7);
+  EXPECT_EQ(config.channels, 3);
 }
 
 TEST(Config, BadValuesAreErrorsThatNameVariableAndValue) {
@@ -119,15 +119,17 @@ TEST(Config, BadValuesAreErrorsThatNameVariableAndValue) {
                                      "UMBEL_CMA=yes",
                                      "UMBEL_CMA=1",
                                      "UMBEL_WINDOW_BYTES=0",
-                                     "UMBEL_WINDOW_BYTES=4K",
+                                     "UMBEL_WINDOW_BYTES=1M",
                                      "UMBEL_WINDOW_BYTES=16MB",
                                      "UMBEL_CHUNK_BYTES=-1",
+                                     "UMBEL_CHUNK_BYTES=1",
+                                     "UMBEL_PIECE_BYTES=4095",
                                      "UMBEL_CHUNK_BYTES=1.5M",
                                      "UMBEL_PIECE_BYTES=K",
                                      "UMBEL_PIECE_BYTES=99999999999G",
                                      "UMBEL_WAIT=busy",
                                      "UMBEL_CHANNELS=-1",
-                                     "UMBEL_CHANNELS=65",
+                                     "UMBEL_CHANNELS=5",
                                      "UMBEL_CHANNELS=two",
                                      "UMBEL_REPRODUCIBLE=yes",
                                      "UMBEL_REPRODUCIBLE=2",
