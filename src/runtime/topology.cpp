@@ -33,8 +33,16 @@ void cache_of(hwloc_topology_t topology, hwloc_obj_type_t type, std::size_t& byt
   sharers = hwloc_get_nbobjs_inside_cpuset_by_type(topology, cache->cpuset, HWLOC_OBJ_CORE);
 }
 
+/// Asked of the system: in virtual machines the NUMA nodes do not always have as much as there is.
+std::uint64_t installed_memory() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) : 0;
+}
+
 HostTopology without_hwloc() {
   HostTopology host;
+  host.memory_bytes = installed_memory();
   host.threads = host.cores = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   host.packages = host.numa_nodes = 1;
   for (int core = 0; core < host.cores; ++core) host.allowed_cores.set(static_cast<std::size_t>(core) % kMaxCores);
@@ -46,6 +54,7 @@ HostTopology look() {
   if (!owner) return without_hwloc();
   const hwloc_topology_t topology = owner.get();
   HostTopology host;
+  host.memory_bytes = installed_memory();
   auto number = [&](hwloc_obj_type_t type) { return std::max(0, hwloc_get_nbobjs_by_type(topology, type)); };
   host.packages = number(HWLOC_OBJ_PACKAGE);
   host.numa_nodes = number(HWLOC_OBJ_NUMANODE);
@@ -62,7 +71,6 @@ HostTopology look() {
   }
   for (int node = 0; node < host.numa_nodes; ++node) {
     const hwloc_obj_t object = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, static_cast<unsigned>(node));
-    host.memory_bytes += object->attr->numanode.local_memory;
     if (hwloc_bitmap_isincluded(allowed.get(), object->cpuset) != 0) host.bound_numa = node;
   }
   cache_of(topology, HWLOC_OBJ_L2CACHE, host.l2_bytes, host.l2_sharers);
