@@ -38,6 +38,9 @@ struct RankState {
   bool closed = false;     ///< it has destroyed the communicator
   std::uint64_t done = 0;  ///< its last finished operation
   net::CallSummary summary;
+
+  /// Takes over what was said later; that it has entered, and with what, stays known.
+  void learn(const RankState& said);
 };
 
 class Health {

@@ -48,5 +48,6 @@ struct Members {
 
 /// What the system says of a process: 'R' or 'S' running or waiting, 'T' stopped, 'Z' ended, 'X' gone; '?' unknown.
 char process_state(const Member& member);
+inline bool has_ended(char process) noexcept { return process == 'Z' || process == 'X'; }
 
 }  // namespace umbel::runtime
