@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,7 @@ struct CommOptions {
   bool reproducible = false;            ///< only algorithms that qualify run
   std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
   std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
+  std::exception_ptr refused;           ///< why this rank's options are no good: told when all ranks can hear it
   std::optional<Config> config;         ///< instead of the environment's (tests)
 };
 

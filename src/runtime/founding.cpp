@@ -56,6 +56,7 @@ void prepare_log(const Config& config, Rank rank) {
 
 Config settle(const CommOptions& options, Rank rank) {
   net::refuse_if_forked("making a communicator");
+  if (options.refused) std::rethrow_exception(options.refused);
   Config config = options.config ? *options.config : Config::from_environment();
   if (!options.config) prepare_log(config, rank);
   if (!options.algorithm.empty()) config.algorithm = options.algorithm;
@@ -70,7 +71,7 @@ Config settle(const CommOptions& options, Rank rank) {
 }
 
 ArenaLayout layout_for(const Config& config, int ranks) {
-  constexpr std::size_t kLeastSlots = 1U << 20U;
+  constexpr std::size_t kLeastSlots = 1U << 20U;  // half of the least UMBEL_WINDOW_BYTES; measure() needs most of it
   return {.semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
           .slot_bytes = std::max<std::size_t>(kLeastSlots, config.window_bytes / kBanks)};
 }

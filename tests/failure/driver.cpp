@@ -117,6 +117,7 @@ int run_fork(umbel::Comm& comm, std::size_t count) {
     const std::string line =
         fmt::format("child of rank {}: {}: {}\n", world_rank, umbel_result_name(result), umbel_last_error());
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    if (umbel_comm_check(comm.native()) != result) ::_exit(1);
     umbel_comm_destroy(comm.release());  // must not disturb the parent
     ::_exit(result == UMBEL_SUCCESS ? 0 : 9);
   }

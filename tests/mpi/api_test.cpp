@@ -164,6 +164,11 @@ TEST_F(Api, ConfigurationIsChecked) {
     EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config), UMBEL_ERROR_INVALID_ARGUMENT);
     EXPECT_THAT(umbel_last_error(), HasSubstr("timeout_s"));
   }
+  // Of one rank alone: the others hear of it.
+  umbel_config_t odd = UMBEL_CONFIG_INIT;
+  if (world_rank() == world_size() - 1) odd.timeout_s = -1;
+  EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &odd), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(umbel_last_error(), HasSubstr("timeout_s"));
   umbel_config_t config = UMBEL_CONFIG_INIT;
   config.algorithm = "no_such_thing";
   EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config), UMBEL_ERROR_INVALID_ARGUMENT);

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
@@ -89,10 +90,18 @@ using namespace umbel::shim;
 extern "C" umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,
                                             const umbel_config_t* config) {
   return guarded([&] {
-    require(comm, "comm");
     require(bootstrap, "bootstrap");
+    const net::Bootstrap usable = to_bootstrap(*bootstrap);
+    // From here on the others hear of an error: were it thrown at once, they would wait in the bootstrap for ever.
+    runtime::CommOptions options;
+    try {
+      require(comm, "comm");
+      options = to_options(config);
+    } catch (const Error&) {
+      options.refused = std::current_exception();
+    }
     auto created = std::make_unique<umbel_comm>();
-    created->communicator = runtime::Communicator::create(to_bootstrap(*bootstrap), to_options(config));
+    created->communicator = runtime::Communicator::create(usable, options);
     *comm = created.release();
   });
 }
