@@ -118,6 +118,20 @@ TEST_P(OnNodes, CountsThatChangeWithWhoIsLateAreNoMismatch) {
 INSTANTIATE_TEST_SUITE_P(Placements, OnNodes, testing::Values("", "2"),
                          [](const auto& i) { return *i.param == '\0' ? "one_node" : "two_nodes"; });
 
+TEST(Silence, ARankThatIsLateForLongIsNoFailure) {
+  runtime::CommOptions options = test_options("0,1,2", 60s);
+  options.algorithm = "ring";
+  const Outcome outcome = run_ranks(3, options, [](runtime::Communicator& comm, Gathering&) {
+    std::vector<float> x(300000, 1.0F);
+    comm.all_reduce(x.data(), x.data(), x.size(), DType::fp32, RedOp::sum);
+    // Longer than the 10 s after which a silent partner that is inside the call is given up.
+    if (comm.info().rank == 2) std::this_thread::sleep_for(12500ms);
+    comm.all_reduce(x.data(), x.data(), x.size(), DType::fp32, RedOp::sum);
+    EXPECT_EQ(x[0], 9.0F);
+  });
+  EXPECT_THAT(outcome, Each(""));
+}
+
 class WaitModes : public testing::TestWithParam<std::tuple<WaitMode, const char*>> {};
 
 TEST_P(WaitModes, CallsWorkAndTheDeadlineIsKept) {
