@@ -86,7 +86,7 @@ class CommunicatorImpl final : public Communicator {
 
   ~CommunicatorImpl() override {
     if (net::forked()) return;
-    founded_.members.own().header().closed.store(1, std::memory_order_relaxed);
+    founded_.members.own().header().closed.store(1, std::memory_order_release);
     if (health_.failed() && founded_.members.transport) founded_.members.transport->leave_behind();
   }
 

@@ -220,7 +220,13 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   count_cores(all, bootstrap.rank, founded);
   settle_direct(bootstrap, founded);
   if (members.shape.nodes() > 1) open_network(bootstrap, handshake.job_nonce, founded);
-  founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
+  try {
+    founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
+  } catch (...) {
+    // Connections may be half open, and UCX cannot close those safely.
+    if (members.transport) members.transport->leave_behind();
+    throw;
+  }
   log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(),
            founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));
