@@ -14,11 +14,15 @@ constexpr int kMutantRanks[] = {2, 3, 5, 8};
 /// Numbers of ranks of a quick campaign beyond the small ones: around powers of two, odd, and the largest.
 constexpr int kSampledRanks[] = {17, 24, 31, 32, 33, 47, 63, 64};
 
-/// What a spec may be; the first is what runs by default.
-constexpr Spec kSpecs[] = {{.direct = false, .channels = 1, .depth = 2},
-                           {.direct = true, .channels = 1, .depth = 2},
-                           {.direct = false, .channels = 2, .depth = 3},
-                           {.direct = true, .channels = 3, .depth = 1}};
+/// What a spec may be: all that the runtime plans with (depth 2, up to as many channels as UMBEL_CHANNELS may say), and
+/// other depths. The first two are what runs by default.
+constexpr Spec kSpecs[] = {{.direct = false, .channels = 1, .depth = 2}, {.direct = true, .channels = 1, .depth = 2},
+                           {.direct = false, .channels = 2, .depth = 2}, {.direct = true, .channels = 4, .depth = 2},
+                           {.direct = false, .channels = 3, .depth = 2}, {.direct = true, .channels = 3, .depth = 1},
+                           {.direct = true, .channels = 2, .depth = 2},  {.direct = false, .channels = 4, .depth = 2},
+                           {.direct = true, .channels = 3, .depth = 2},  {.direct = false, .channels = 2, .depth = 3}};
+/// For each shape of few ranks when not all are wanted: a rotation, so that each algorithm meets every spec.
+constexpr std::size_t kQuickSpecs = 3, kUsualSpecs = 4;
 
 class Planner {
  public:
@@ -53,6 +57,7 @@ class Planner {
     // With few ranks all shapes and specs; then a rotation, so that each algorithm still meets all of them.
     const bool all_shapes = full() || ranks <= (quick() ? kFew : kSome);
     const bool all_specs = full() || ranks <= kFew;
+    const std::size_t specs = !all_specs ? 1 : full() ? std::size(kSpecs) : quick() ? kQuickSpecs : kUsualSpecs;
     const std::size_t some = quick() && ranks > kSome ? 2 : 4;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
       const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
@@ -60,7 +65,7 @@ class Planner {
       const std::size_t count = all_shapes ? served.size() : std::min(some, served.size());
       for (std::size_t k = 0; k < count; ++k) {
         const Shape& shape = served[(turn * some + k) % served.size()]->shape;
-        for (std::size_t s = 0; s < (all_specs ? std::size(kSpecs) : 1); ++s)
+        for (std::size_t s = 0; s < specs; ++s)
           add({.algorithm = &catalog_[a],
                .shape = shape,
                .spec = kSpecs[(turn + k + s) % std::size(kSpecs)],
