@@ -32,10 +32,12 @@ struct Arguments {
   RedOp op = RedOp::sum;
 };
 
-/// Four ranks call twice as agreed, then rank 2 with other arguments.
+/// Four ranks call twice as agreed, then rank 2 with other arguments. The buffers outlive all ranks: those of a failed
+/// call may still be read by others, which here share the address space.
 Outcome with_odd_rank(const char* nodes, const Arguments& usual, const Arguments& odd) {
+  std::vector<std::vector<double>> buffers(4, std::vector<double>(20000, 1.0));
   return run_ranks(4, test_options(nodes, 20s), [&](runtime::Communicator& comm, Gathering&) {
-    std::vector<double> data(20000, 1.0);
+    std::vector<double>& data = buffers[static_cast<std::size_t>(comm.info().rank)];
     for (int k = 0; k < 2; ++k) comm.all_reduce(data.data(), data.data(), 10, DType::fp32, RedOp::sum);
     const Arguments& mine = comm.info().rank == 2 ? odd : usual;
     comm.all_reduce(data.data(), data.data(), mine.count, mine.dtype, mine.op);
