@@ -88,7 +88,11 @@ Transport::Impl::~Impl() {
   say_goodbye();
   close_endpoints();
   quiet_down();
-  if (left_behind || failures != 0 || !all_spoke()) worker_.leave_behind();
+  if (left_behind || failures != 0 || !all_spoke()) {
+    worker_.leave_behind();
+  } else {
+    worker_.retire({kMessageAm, kControlAm});
+  }
 }
 
 }  // namespace umbel::net

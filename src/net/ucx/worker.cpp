@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <new>
 #include <vector>
 
@@ -123,6 +126,61 @@ std::string ucx_version() {
   unsigned release = 0;
   ucp_get_version(&major, &minor, &release);
   return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+namespace {
+
+/// Workers whose owners have gone, oldest first. Never destroyed itself: those that are left at the end of the process
+/// stay as they are.
+class Retired {
+ public:
+  static Retired& all() {
+    static auto* retired = new Retired;
+    return *retired;
+  }
+
+  void add(ucp_context_h context, ucp_worker_h worker) {
+    const std::scoped_lock lock(mutex_);
+    workers_.push_back({context, worker, Clock::now()});
+    for (const Entry& entry : workers_) ucp_worker_progress(entry.worker);
+    while (workers_.size() > kMost || Clock::now() - workers_.front().since > kAge) {
+      ucp_worker_destroy(workers_.front().worker);
+      ucp_cleanup(workers_.front().context);
+      workers_.pop_front();
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
+    ucp_context_h context;
+    ucp_worker_h worker;
+    Clock::time_point since;
+  };
+  static constexpr std::size_t kMost = 16;
+  static constexpr std::chrono::seconds kAge{2};
+
+  std::mutex mutex_;
+  std::deque<Entry> workers_;
+};
+
+}  // namespace
+
+void Worker::retire(std::initializer_list<unsigned> message_ids) noexcept {
+  for (const unsigned id : message_ids) {
+    ucp_am_handler_param_t params{};
+    params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
+    params.id = id;
+    params.cb = [](void*, const void*, std::size_t, void*, std::size_t, const ucp_am_recv_param_t*) { return UCS_OK; };
+    if (ucp_worker_set_am_recv_handler(worker_.get(), &params) != UCS_OK) return leave_behind();
+  }
+  try {
+    Retired::all().add(context_.get(), worker_.get());
+    (void)context_.release();
+    (void)worker_.release();
+  } catch (...) {  // out of memory
+    leave_behind();
+  }
 }
 
 void Worker::leave_behind() noexcept {

@@ -4,6 +4,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ class Worker {
   /// The worker's address with the device text behind it, as handed to peers.
   const std::string& address() const noexcept { return address_; }
   const std::string& device_text() const noexcept { return device_text_; }
+  /// The worker's owner has closed its endpoints and goes. The worker is destroyed later, by the retirement of another
+  /// one: UCX before 1.14 aborts the process when a worker is destroyed while an answer to a peer's request for a
+  /// connection is on its way out, and of such requests the owner knows nothing. Until then it is progressed now and
+  /// then. Messages that still arrive are dropped.
+  void retire(std::initializer_list<unsigned> message_ids) noexcept;
   /// Keeps UCX's objects to the end of the process, never progressed again, instead of destroying them.
   void leave_behind() noexcept;
 

@@ -379,7 +379,8 @@ TEST(Transport, ManyCyclesLeakNoDescriptors) {
     return count;
   };
   std::size_t before = 0;
-  for (int i = 0; i < 12; ++i) {
+  // The last 16 workers of a process stay for a while after their transports (Worker::retire).
+  for (int i = 0; i < 20; ++i) {
     run_transports(2, [](const Bootstrap& b, Transport& transport) {
       std::uint64_t value = 1;
       const RequestId recv = transport.post_recv(key_of(1 - b.rank, 1), call_of(1), &value, 8);
@@ -387,9 +388,9 @@ TEST(Transport, ManyCyclesLeakNoDescriptors) {
       EXPECT_EQ(finish(transport, send), RequestState::done);
       EXPECT_EQ(finish(transport, recv), RequestState::done);
     });
-    if (i == 1) before = descriptors();
+    if (i == 9) before = descriptors();
   }
-  EXPECT_EQ(descriptors(), before);
+  EXPECT_LE(descriptors(), before);
 }
 
 }  // namespace
