@@ -114,11 +114,11 @@ UMBEL_API umbel_result_t umbel_comm_destroy(umbel_comm_t comm);
 /* Sum (or min, …) of `count` elements over all ranks; every rank gets the result. Collective, blocking.
  * send: [count] elements, not modified; equal to recv (in-place) or disjoint from it. May be NULL when count is 0.
  * recv: [count] elements; unspecified after an error.
- * After UMBEL_ERROR_MISMATCH, _TIMEOUT, _PEER_FAILURE or _SYSTEM the communicator has failed, and transfers of the failed
- * call may still touch its buffers: keep send and recv allocated until umbel_comm_destroy has returned.
- * UMBEL_ERROR_INVALID_ARGUMENT and _UNSUPPORTED leave the communicator usable. A rank that gets INVALID_ARGUMENT has not
- * taken part in the call: the others, if their arguments were right, wait for it until their deadline.
- * Ranks may mix in-place and out-of-place. The result is bitwise equal on all ranks. */
+ * After UMBEL_ERROR_MISMATCH, _TIMEOUT, _PEER_FAILURE or _SYSTEM the communicator has failed, and transfers of the
+ * failed call may still touch its buffers: keep send and recv allocated until umbel_comm_destroy has returned.
+ * UMBEL_ERROR_INVALID_ARGUMENT and _UNSUPPORTED leave the communicator usable. A rank that gets INVALID_ARGUMENT has
+ * not taken part in the call: the others, if their arguments were right, wait for it until their deadline. Ranks may
+ * mix in-place and out-of-place. The result is bitwise equal on all ranks. */
 UMBEL_API umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
                                           umbel_op_t op, umbel_comm_t comm);
 
