@@ -102,9 +102,8 @@ constexpr std::array kVariables{
     Config::Variable{
         .name = "UMBEL_REPRODUCIBLE",
         .type = "0 or 1",
-        .meaning =
-            "1: floating-point results depend on the number of ranks only, not on how they are placed on nodes; only "
-            "algorithms that the checker has found to compute that one expression are used.",
+        .meaning = "1: floating-point results depend on the number of ranks only, not on how they are placed on nodes; "
+                   "one or two ranks are served so far, more are refused.",
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.reproducible = parse_switch(text); },
         .get = [](const Config& c) { return std::string(c.reproducible ? "1" : "0"); }},
