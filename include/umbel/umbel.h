@@ -102,6 +102,7 @@ typedef struct umbel_comm_info {
   int node;               /* of this rank, 0 … nodes−1 */
   double busbw_limit_gbs; /* highest all-reduce busbw to expect of what was measured at the start, GB/s (10^9): an
                            * estimate from one stream between one pair of ranks or nodes */
+  double timeout_s;       /* deadline of every wait, seconds: of the configuration, UMBEL_TIMEOUT_S or its default */
 } umbel_comm_info_t;
 
 /* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */

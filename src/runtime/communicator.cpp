@@ -70,7 +70,8 @@ class CommunicatorImpl final : public Communicator {
              .ranks = shape.ranks(),
              .nodes = shape.nodes(),
              .node = shape.node_of(founded_.members.me),
-             .busbw_limit_gbs = busbw_limit_gbs(founded_)};
+             .busbw_limit_gbs = busbw_limit_gbs(founded_),
+             .timeout = founded_.config.timeout};
     one_shot_ = index_of("one_shot");
     tiny_allowed_ = shape.nodes() == 1 && shape.ranks() > 1 && shape.ranks() <= kMaxTinyRanks &&
                     (!founded_.config.reproducible || shape.ranks() == 2);
