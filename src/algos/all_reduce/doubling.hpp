@@ -26,6 +26,12 @@ struct PairedRole {
   static int member(int number, int members);
 };
 
+/// One of the values that a member's operand is the fold of.
+struct Operand {
+  Rank lowest = 0;  ///< of the ranks that it stands for
+  Slice slice{};
+};
+
 struct DoublingSetup {
   std::vector<Rank> members;  ///< in the order of the lowest rank that each stands for
   int here = 0;
@@ -55,11 +61,11 @@ class Doubling {
 
   /// Reduces the members' operands into the output. The own operand is the fold of `own`, in order, and is free to be
   /// overwritten by the output once it has been read here.
-  void exchange(Counter piece, std::span<const Slice> own);
+  void exchange(Counter piece, std::span<const Operand> own);
 
  private:
-  void exchange_passive(const Range& piece, std::span<const Slice> own);
-  void exchange_active(Counter i, const Range& piece, std::span<const Slice> own);
+  void exchange_passive(const Range& piece, std::span<const Operand> own);
+  void exchange_active(Counter i, const Range& piece, std::span<const Operand> own);
   Rank rank_of(int index) const { return setup_.members[static_cast<std::size_t>(index)]; }
   bool local(int index) const { return b_.shape().same_node(b_.rank(), rank_of(index)); }
   Slice slot(int row, Rank of, const Range& piece, Counter i) const;

@@ -35,7 +35,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   setup.region = b.region(doubling_slots(p, spec.depth));
   Doubling doubling(b, b.memory_lane(), setup);
   b.each_piece([&](Counter i) {
-    const Slice own = b.input({.piece = counted(i)});
+    const Operand own{rank, b.input({.piece = counted(i)})};
     doubling.exchange(i, {&own, 1});
   });
   return b.finish();
