@@ -60,6 +60,21 @@ DoublingTraffic doubling_traffic(int members) {
   return {.steps = rounds + (pairs > 0 ? 1 : 0) + (far ? 1 : 0), .sent = rounds + (pairs > 0 ? 1 : 0)};
 }
 
+Span doubling_span(const std::vector<std::vector<Span>>& members) {
+  std::vector<Span> active;  // by number
+  const auto count = static_cast<int>(members.size());
+  for (int number = 0; number < 1 << floor_log2(count); ++number) {
+    const int index = PairedRole::member(number, count);
+    std::vector<Span> operands = members[static_cast<std::size_t>(index)];
+    const int pair = PairedRole::of(index, count).pair;
+    if (pair >= 0) operands.push_back(fold(members[static_cast<std::size_t>(pair)]));
+    active.push_back(fold(operands));
+  }
+  for (std::size_t left = active.size() / 2; left > 0; left /= 2)
+    for (std::size_t k = 0; k < left; ++k) active[k] = fold({active[2 * k], active[2 * k + 1]});
+  return active.front();
+}
+
 Doubling::Doubling(Builder& builder, LaneRef memory, const DoublingSetup& setup)
     : b_(builder),
       setup_(setup),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algos/builder.hpp"
+#include "algos/canonical.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -53,6 +54,9 @@ struct DoublingTraffic {
 DoublingTraffic doubling_traffic(int members);
 /// Messages that member `index` sends.
 int doubling_sent(int index, int members);
+
+/// What comes of the members' operands, each a list that its member folds; in the order of `members`.
+Span doubling_span(const std::vector<std::vector<Span>>& members);
 
 /// Writes one member's lanes. exchange() is to be called once, in a loop over pieces.
 class Doubling {

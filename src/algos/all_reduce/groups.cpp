@@ -133,6 +133,17 @@ double Groups::sent(const std::function<double(int top)>& exchange) const {
   return most;
 }
 
+std::vector<Span> Groups::spans() const {
+  const auto span_of = [](const auto& self, const Tier& group) -> Span {
+    std::vector<Span> members = group.children.empty() ? spans_of(group.ranks) : std::vector<Span>{};
+    for (const Tier& child : group.children) members.push_back(self(self, child));
+    return fold(members);
+  };
+  std::vector<Span> spans;
+  for (const Tier& top : tops_) spans.push_back(span_of(span_of, top));
+  return spans;
+}
+
 double Groups::largest_share() const {
   double most = 0;
   for_each_node([&](const Place& place) { most = std::max(most, share_of(place).exchanged); });

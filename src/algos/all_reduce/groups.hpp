@@ -14,6 +14,7 @@
 #include <functional>
 #include <vector>
 
+#include "algos/canonical.hpp"
 #include "base/shape.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -58,6 +59,8 @@ class Groups {
   int steps(const Tier& group, int level, int path) const;
   /// Elements that leave the busiest owner ÷ n, when it sends `exchange(top)` of what it owns in the exchange.
   double sent(const std::function<double(int top)>& exchange) const;
+  /// What each top's owners bring into the exchange.
+  std::vector<Span> spans() const;
   /// Of a shard: the most that a rank owns in the exchange, and that it sends on the levels before and after it.
   double largest_share() const;
   double largest_level_share() const;

@@ -95,6 +95,12 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return traffic;
 }
 
+bool canonical(const Shape& shape) {
+  std::vector<std::vector<Span>> tops;
+  for (const Span& top : Groups(shape).spans()) tops.push_back({top});
+  return doubling_span(tops).canonical(shape);
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const Groups groups(query.shape);
@@ -121,6 +127,7 @@ Algorithm hierarchical_hd() {
           .refuses = needs_two_nodes,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

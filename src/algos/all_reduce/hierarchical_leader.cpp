@@ -226,6 +226,22 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return traffic;
 }
 
+/// What a group's leader folds: for the leaders of its members what they have folded, for its own member all that is in
+/// it.
+std::vector<Span> operands_of(const Tier& group) {
+  if (group.children.empty()) return spans_of(group.ranks);
+  std::vector<Span> operands = operands_of(group.children.front());
+  for (const Tier& member : group.children | std::views::drop(1)) operands.push_back(fold(operands_of(member)));
+  return operands;
+}
+
+bool canonical(const Shape& shape) {
+  const Groups groups(shape);
+  std::vector<std::vector<Span>> tops;
+  for (const Tier& top : groups.tops()) tops.push_back(operands_of(top));
+  return doubling_span(tops).canonical(shape);
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const Groups groups(query.shape);
@@ -252,6 +268,7 @@ Algorithm hierarchical_leader() {
           .refuses = needs_two_nodes,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

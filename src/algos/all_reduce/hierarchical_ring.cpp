@@ -98,6 +98,8 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = steps, .sent = groups.sent([&](int) { return 2.0 * (count - 1) / count; })};
 }
 
+bool canonical(const Shape& shape) { return ring_canonical(Groups(shape).spans(), shape); }
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const Groups groups(query.shape);
@@ -125,6 +127,7 @@ Algorithm hierarchical_ring() {
           .refuses = needs_two_nodes,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

@@ -110,6 +110,13 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return traffic;
 }
 
+bool canonical(const Shape& shape) {
+  const std::vector<Span> tops = Groups(shape).spans();
+  for (int tree = 0; tree < kTrees; ++tree)
+    if (!double_tree_span(tree, tops).canonical(shape)) return false;
+  return true;
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const Groups groups(query.shape);
@@ -140,6 +147,7 @@ Algorithm hierarchical_tree() {
           .refuses = needs_two_nodes,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

@@ -46,6 +46,13 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = t.steps, .sent = static_cast<double>(t.sent)};
 }
 
+/// For the powers of two, and where the pairs complete them.
+bool canonical(const Shape& shape) {
+  std::vector<std::vector<Span>> ranks;
+  for (Rank rank = 0; rank < shape.ranks(); ++rank) ranks.push_back({Span::of(rank)});
+  return doubling_span(ranks).canonical(shape);
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
@@ -75,6 +82,7 @@ Algorithm recursive_doubling() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 
