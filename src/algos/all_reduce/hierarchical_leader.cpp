@@ -260,16 +260,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm hierarchical_leader() {
-  return {.name = "hierarchical_leader",
-          .summary = "one leader a node and a group folds; the highest exchange, and all hand back",
-          .steps = "log₂ M + 2 + 2L, up to 2 more if M is no power of two",
-          .sent = "n(⌊log₂ M⌋ + R − 1 + K − 1 a level), + n if M is no power of two",
-          .source = "Graham et al. 2011",
-          .refuses = needs_two_nodes,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return on_several_nodes({.name = "hierarchical_leader",
+                           .summary = "one leader a node and a group folds; the highest exchange, and all hand back",
+                           .steps = "log₂ M + 2 + 2L, up to 2 more if M is no power of two",
+                           .sent = "n(⌊log₂ M⌋ + R − 1 + K − 1 a level), + n if M is no power of two",
+                           .source = "Graham et al. 2011"},
+                          {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce
