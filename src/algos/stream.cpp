@@ -13,9 +13,12 @@ Outbox::Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace&
   if (local_) {
     free_ = builder_.hear(place_.kind + 1, place_.peer, place_.depth);
     filled_ = builder_.tell(place_.kind, place_.peer);
-  } else {
-    ready_ = builder_.flag();
   }
+}
+
+Flag& Outbox::ready() {
+  if (!ready_) ready_ = builder_.flag();
+  return ready_;
 }
 
 Slice Outbox::slot(const Range& range, Wait turn) const {
@@ -30,8 +33,16 @@ void Outbox::push(const Slice& src, const Range& range, Raise released) {
     builder_.signal(memory_, filled_);
     if (released) builder_.signal(memory_, released);
   } else {
-    builder_.signal(memory_, ready_.raise);
-    builder_.wait(net_, ready_.wait);
+    builder_.signal(memory_, ready().raise);
+    pass(src, range, ready().wait, released);
+  }
+}
+
+void Outbox::pass(const Slice& src, const Range& range, Wait after, Raise released) {
+  if (after) builder_.wait(local_ ? memory_ : net_, after);
+  if (local_) {
+    push(src, range, released);
+  } else {
     builder_.send(net_, src, place_.peer, place_.channel, released);
   }
 }
@@ -51,9 +62,8 @@ void Outbox::publish(const Range& range) {
     builder_.signal(memory_, filled_);
     return;
   }
-  builder_.signal(memory_, ready_.raise);
-  builder_.wait(net_, ready_.wait);
-  builder_.send(net_, slot(range, ready_.wait), place_.peer, place_.channel, returned_);
+  builder_.signal(memory_, ready().raise);
+  pass(slot(range, ready().wait), range, ready().wait, returned_);
 }
 
 Fanout::Fanout(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place, std::span<const Rank> peers)

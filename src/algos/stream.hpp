@@ -37,6 +37,10 @@ class Outbox {
   /// Sends `src`, which stands for `range`. `released` is raised once the elements may be overwritten.
   void push(const Slice& src, const Range& range, Raise released = {});
 
+  /// Sends `src` when `after` (if any) is signalled, when the memory lane does nothing else that comes before. The lane
+  /// that waits for it is the memory lane if the peer is local, else the net lane.
+  void pass(const Slice& src, const Range& range, Wait after, Raise released = {});
+
   /// Sends what `write(slot)` puts into a slot of this rank's window.
   template <class Write>
   void produce(const Range& range, Write&& write) {
@@ -45,6 +49,7 @@ class Outbox {
   }
 
  private:
+  Flag& ready();
   Slice claim(const Range& range);
   void publish(const Range& range);
   Slice slot(const Range& range, Wait turn) const;
@@ -56,7 +61,7 @@ class Outbox {
   Wait free_{};       // credits of the slots
   Raise returned_{};  // over a net: raised by a transfer that has left its slot
   Raise filled_{};
-  Flag ready_{};
+  Flag ready_{};  // over a net, made when it is needed
 };
 
 /// Sends one message to several ranks: local ones read the same slot, the others are sent to from where the data lies.

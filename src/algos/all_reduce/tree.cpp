@@ -110,11 +110,11 @@ class TreeLanes {
   }
 
   void reduce_up(const Range& chunk) {
-    if (setup_.partial) b_.wait(up_.memory, setup_.partial);
     if (is_leaf()) {
-      to_parent_.front().push(own(chunk), chunk, reusable_.raise);
+      to_parent_.front().pass(own(chunk), chunk, setup_.partial, reusable_.raise);
       return;
     }
+    if (setup_.partial) b_.wait(up_.memory, setup_.partial);
     const std::vector<Slice> sources = operands(chunk);
     if (is_root()) {
       b_.reduce(up_.memory, b_.output(chunk), sources, true);
