@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/stream.hpp"
 
+#include <utility>
+
 namespace umbel::algos {
 
 Outbox::Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place)
@@ -129,5 +131,40 @@ Slice Inbox::front(const Range& range) {
 }
 
 void Inbox::pop() { builder_.signal(memory_, free_); }
+
+Intake::Intake(Builder& builder, LaneRef memory, LaneRef net, std::vector<StreamPlace> places, Pool pool)
+    : builder_(builder), memory_(memory), net_(net), places_(std::move(places)), pool_(pool) {
+  for (const StreamPlace& place : places_) {
+    if (local(place)) {
+      near_.emplace_back(builder, memory, net, place);
+    } else {
+      last_ = place.peer;
+    }
+  }
+  if (last_ >= 0 && !pool_.credits) pool_ = make_pool(builder, places_.front().depth);
+}
+
+std::vector<Slice> Intake::front(const Range& range) {
+  auto slot = [&](const StreamPlace& place, Wait turn) {
+    return builder_.window(range, builder_.rank(), place.region,
+                           {.base = place.in_slot, .depth = place.depth, .sem = turn.sem});
+  };
+  if (last_ >= 0) builder_.wait(net_, pool_.credits.wait);
+  for (const StreamPlace& place : places_)
+    if (!local(place))  // they arrive in this order
+      builder_.recv(net_, slot(place, pool_.credits.wait), place.peer, place.channel,
+                    place.peer == last_ ? pool_.arrived.raise : Raise{});
+  if (last_ >= 0) builder_.wait(memory_, pool_.arrived.wait);
+  std::vector<Slice> slices;
+  auto near = near_.begin();
+  for (const StreamPlace& place : places_)
+    slices.push_back(local(place) ? (near++)->front(range) : slot(place, pool_.arrived.wait));
+  return slices;
+}
+
+void Intake::pop() {
+  for (Inbox& inbox : near_) inbox.pop();
+  if (last_ >= 0) builder_.signal(memory_, pool_.credits.raise);
+}
 
 }  // namespace umbel::algos

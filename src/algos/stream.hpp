@@ -12,6 +12,9 @@
 // Slots go by the count of signals consumed, so loops of any length work.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "algos/builder.hpp"
 
 namespace umbel::algos {
@@ -115,6 +118,29 @@ class Inbox {
   Pool pool_;
   Wait filled_{};
   Raise free_{};
+};
+
+/// Receives one message from each of several ranks at a time: their slots are given out, filled and given back
+/// together.
+class Intake {
+ public:
+  /// `places` in the order in which front() returns slots. Places over a net share `pool`, made when it is not given.
+  Intake(Builder& builder, LaneRef memory, LaneRef net, std::vector<StreamPlace> places, Pool pool = {});
+
+  /// Waits for the next message of each, which stand for `range`, and says where they lie.
+  std::vector<Slice> front(const Range& range);
+  /// Gives the slots of the last front() back.
+  void pop();
+
+ private:
+  bool local(const StreamPlace& place) const { return builder_.shape().same_node(builder_.rank(), place.peer); }
+
+  Builder& builder_;
+  LaneRef memory_, net_;
+  std::vector<StreamPlace> places_;
+  std::vector<Inbox> near_;  // of local places
+  Rank last_ = -1;           // the last place over a net
+  Pool pool_;
 };
 
 }  // namespace umbel::algos
