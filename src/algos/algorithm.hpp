@@ -16,10 +16,11 @@ namespace umbel::algos {
 
 /// What the planner fixes before a program is built. Equal on all ranks.
 struct Spec {
-  bool direct = false;  ///< local peers can read each other's user buffers (mapped, or by a system call); else data is
-                        ///< staged through windows
-  int channels = 1;     ///< independent lanes sets side by side (several rings); at least 1
-  int depth = 2;        ///< slots per message stream: how many chunks may be in flight; at least 1
+  bool direct = false;   ///< local peers can read each other's user buffers (mapped, or by a system call); else data is
+                         ///< staged through windows
+  int channels = 1;      ///< independent lanes sets side by side (several rings); at least 1
+  int depth = 2;         ///< slots per message stream: how many chunks may be in flight; at least 1
+  bool ordered = false;  ///< fold several operands as a balanced tree, at some cost: what reproducible mode asks for
 
   bool operator==(const Spec&) const = default;
 };
@@ -64,8 +65,8 @@ struct Algorithm {
   std::string (*refuses)(const Shape&, const Spec&);
   Program (*build)(Rank, const Shape&, const Spec&);
   Traffic (*traffic)(const Shape&, const Spec&);
-  /// Whether every result is the canonical expression (canonical.hpp), whatever the spec; what reproducible mode needs.
-  bool (*canonical)(const Shape&);
+  /// Whether every result is the canonical expression (canonical.hpp); what reproducible mode needs.
+  bool (*canonical)(const Shape&, const Spec&);
   /// Predicted seconds for one call.
   double (*cost)(const CostQuery&);
 };

@@ -3,6 +3,7 @@
 #include "algos/builder.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/error.hpp"
@@ -42,6 +43,11 @@ int Builder::region(int slots, int blocks, bool image) {
   if (program_.regions.size() == kMaxRegions) throw InvalidArgument("too many window regions");
   program_.regions.push_back({.slots = slots, .blocks = blocks, .image = image});
   return static_cast<int>(program_.regions.size()) - 1;
+}
+
+FoldSlots Builder::fold_region(bool wanted, int operands, int blocks) {
+  const int slots = wanted ? fold_slots(operands) : 0;
+  return slots > 0 ? FoldSlots{.region = region(slots, blocks)} : FoldSlots{};
 }
 
 Wait Builder::hear(int kind, Rank signaller, int initial) {
@@ -137,6 +143,31 @@ void Builder::reduce(LaneRef lane, const Slice& dst, std::span<const Slice> sour
   for (const Slice& source : sources) add(source);
   instr.dst = add(dst);
   emit(lane, instr);
+}
+
+int fold_slots(int operands) {
+  constexpr int kSame = 3;  // (0 + 1) + 2
+  return operands <= kSame ? 0 : static_cast<int>(std::bit_width(static_cast<unsigned>(operands - 1)));
+}
+
+void Builder::fold_as_tree(LaneRef lane, const Range& range, const Slice& dst, std::span<const Slice> sources,
+                           bool final, const FoldSlots& slots) {
+  if (!slots || fold_slots(static_cast<int>(sources.size())) == 0) {
+    reduce(lane, dst, sources, final);
+    return;
+  }
+  const std::size_t left = std::bit_floor(sources.size() - 1);
+  const Slice low = partial(lane, range, sources.first(left), slots);
+  const Slice high = partial(lane, range, sources.subspan(left), {slots.region, slots.first + 1});
+  reduce(lane, dst, {low, high}, final);
+}
+
+/// The fold of `sources`, in the first of the slots.
+Slice Builder::partial(LaneRef lane, const Range& range, std::span<const Slice> sources, const FoldSlots& slots) {
+  if (sources.size() == 1) return sources.front();
+  const Slice slot = window(range, rank(), slots.region, {.base = slots.first});
+  fold_as_tree(lane, range, slot, sources, false, slots);
+  return slot;
 }
 
 void Builder::signal(LaneRef lane, Raise raise) { emit(lane, {.op = OpCode::signal, .signal = raise.signal}); }

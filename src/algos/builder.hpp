@@ -70,6 +70,15 @@ struct Cutting {
   bool chunks = false;
 };
 
+/// Where the partial results of a fold as a tree lie; no slots: folded left to right.
+struct FoldSlots {
+  int region = -1;
+  int first = 0;
+  explicit operator bool() const { return region >= 0; }
+};
+/// Slots for a fold of `operands`; none when left to right is the same tree.
+int fold_slots(int operands);
+
 class Builder {
  public:
   /// @param kinds  kinds of semaphores between ranks of a node
@@ -82,6 +91,9 @@ class Builder {
   LaneRef net_lane() { return lane(LaneKind::net); }
   /// The same on all ranks: regions are numbered in the order of the calls.
   int region(int slots, int blocks = 1, bool image = false);
+
+  /// Slots for folds of at most `operands` as a tree, if that is wanted and makes a difference.
+  FoldSlots fold_region(bool wanted, int operands, int blocks = 1);
 
   /// The semaphore of `kind` on which this rank hears the node-mate `signaller`.
   Wait hear(int kind, Rank signaller, int initial = 0);
@@ -114,6 +126,10 @@ class Builder {
   void reduce(LaneRef lane, const Slice& dst, std::initializer_list<Slice> sources, bool final = false) {
     reduce(lane, dst, std::span<const Slice>(sources.begin(), sources.size()), final);
   }
+  /// A reduce as a balanced tree whose left parts are powers of two, by way of fold_slots() slots of this rank's window
+  /// that only `lane` uses.
+  void fold_as_tree(LaneRef lane, const Range& range, const Slice& dst, std::span<const Slice> sources, bool final,
+                    const FoldSlots& slots);
   void signal(LaneRef lane, Raise raise);
   void wait(LaneRef lane, Wait wait, int times = 1);
   void send(LaneRef lane, const Slice& src, Rank peer, int channel, Raise then = {});
@@ -139,6 +155,7 @@ class Builder {
   LaneRef lane(LaneKind kind);
   Slice slice(Buffer buffer, Rank of, const Range& range) const;
   std::uint32_t add(const Slice& slice);
+  Slice partial(LaneRef lane, const Range& range, std::span<const Slice> sources, const FoldSlots& slots);
   void emit(LaneRef lane, const Instr& instr);
   int signal_index(SignalTarget target);
 

@@ -43,6 +43,15 @@ inline Span fold(std::vector<Span> operands) {
   return all;
 }
 
+/// Folded as a balanced tree whose left parts are powers of two, lower ranks first.
+inline Span fold_as_tree(std::vector<Span> operands) {
+  std::ranges::sort(operands, {}, &Span::first);
+  for (std::size_t step = 1; step < operands.size(); step *= 2)
+    for (std::size_t left = 0; left + step < operands.size(); left += 2 * step)
+      operands[left] = fold(operands[left], operands[left + step]);
+  return operands.front();
+}
+
 inline std::vector<Span> spans_of(const std::vector<Rank>& ranks) {
   std::vector<Span> spans;
   for (Rank rank : ranks) spans.push_back(Span::of(rank));

@@ -158,9 +158,7 @@ class CommunicatorImpl final : public Communicator {
   }
 
   bool tiny_serves(Arithmetic arithmetic) const {
-    const bool any_order = !in_order_ || arithmetic == Arithmetic::exact;
-    if (forced_ >= 0) return forced_ == one_shot_ && any_order;
-    return any_order || arithmetic == Arithmetic::ordered;
+    return (forced_ < 0 || forced_ == one_shot_) && (!in_order_ || arithmetic != Arithmetic::widened);
   }
 
   static PlanKey key_of(std::size_t count, DType dtype, RedOp op, std::int32_t algorithm) {

@@ -30,8 +30,8 @@ std::int64_t comparable(double seconds) {
 }
 
 std::uint16_t hash_of(std::string_view name, const algos::Spec& spec, const Cut& cut) {
-  const std::string text =
-      fmt::format("{} {} {} {} {} {}", name, spec.direct, spec.channels, spec.depth, cut.piece_bytes, cut.chunk_bytes);
+  const std::string text = fmt::format("{} {} {} {} {} {} {}", name, spec.direct, spec.channels, spec.depth,
+                                       spec.ordered, cut.piece_bytes, cut.chunk_bytes);
   std::uint32_t hash = 0x811c9dc5U;  // FNV-1a: the same on every host, which std::hash does not promise
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
   const auto folded = static_cast<std::uint16_t>(hash ^ hash >> 16U);
@@ -58,17 +58,21 @@ const Plan& Planner::plan(const PlanKey& key) {
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
+/// Of two ranks' values there is one fold only.
+bool Planner::order_matters(const PlanKey& key) const {
+  return in_.reproducible && in_.shape.ranks() > 2 && key.arithmetic != Arithmetic::exact;
+}
+
 /// Why an algorithm's results may differ from one placement of the ranks to another.
 std::string Planner::refuses_mode(const algos::Algorithm& algorithm, const PlanKey& key) const {
   const int ranks = in_.shape.ranks();
-  // Of two ranks' values there is one fold only.
-  if (!in_.reproducible || ranks <= 2 || key.arithmetic == Arithmetic::exact) return "";
+  if (!order_matters(key)) return "";
   if (key.arithmetic == Arithmetic::widened)
     return fmt::format(
         "reproducible mode serves sums and products of fp16 and bf16 on at most 2 ranks, not {}: partial results are "
         "rounded on their way",
         ranks);
-  if (algorithm.canonical(in_.shape)) return "";
+  if (algorithm.canonical(in_.shape, {.ordered = true})) return "";
   return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks placed like this",
                      algorithm.name, ranks);
 }
@@ -78,15 +82,19 @@ double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
       {.shape = in_.shape, .spec = choice.spec, .model = in_.model, .bytes = bytes, .cut = choice.cut});
 }
 
-std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorithm, std::uint64_t bytes) const {
+std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorithm, const PlanKey& key) const {
   std::optional<Choice> best;
+  const std::uint64_t bytes = key.count * key.elem_bytes;
   constexpr std::uint64_t kK = 1024;
   const auto chunks = candidates(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
   const auto pieces = candidates(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
   const auto channels = candidates(static_cast<std::uint64_t>(in_.channels), {1});
   for (int direct = 0; direct <= (in_.direct ? 1 : 0); ++direct) {
     for (std::uint64_t channel_count : channels) {
-      const algos::Spec spec{.direct = direct != 0, .channels = static_cast<int>(channel_count), .depth = 2};
+      const algos::Spec spec{.direct = direct != 0,
+                             .channels = static_cast<int>(channel_count),
+                             .depth = 2,
+                             .ordered = order_matters(key)};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
       // One number after the other: an algorithm is cut by the one or by the other, seldom by both.
       Choice choice{.algorithm = &algorithm,
@@ -117,7 +125,8 @@ std::size_t Planner::most_semaphores(const algos::Algorithm& algorithm, const al
 }
 
 Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec) {
-  const std::string key = fmt::format("{} {} {} {}", algorithm.name, spec.direct, spec.channels, spec.depth);
+  const std::string key =
+      fmt::format("{} {} {} {} {}", algorithm.name, spec.direct, spec.channels, spec.depth, spec.ordered);
   std::unique_ptr<Built>& slot = built_[key];
   if (!slot) {
     auto fresh = std::make_unique<Built>(Built{&algorithm, spec, algorithm.build(in_.rank, in_.shape, spec), 0});
@@ -172,7 +181,7 @@ Plan Planner::make(const PlanKey& key) {
     if (forced && &algorithm != &catalog[static_cast<std::size_t>(key.algorithm)]) continue;
     std::string refusal = refuses_mode(algorithm, key);
     if (refusal.empty()) {
-      const std::optional<Choice> choice = best_of(algorithm, bytes);
+      const std::optional<Choice> choice = best_of(algorithm, key);
       if (choice)
         choices.push_back(*choice);
       else

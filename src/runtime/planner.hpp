@@ -94,7 +94,8 @@ class Planner {
   };
 
   Plan make(const PlanKey& key);
-  std::optional<Choice> best_of(const algos::Algorithm& algorithm, std::uint64_t bytes) const;
+  bool order_matters(const PlanKey& key) const;
+  std::optional<Choice> best_of(const algos::Algorithm& algorithm, const PlanKey& key) const;
   double cost_of(const Choice& choice, std::uint64_t bytes) const;
   std::optional<Plan> realize(Choice choice, const PlanKey& key, std::string* reason);
   std::size_t most_semaphores(const algos::Algorithm& algorithm, const algos::Spec& spec) const;

@@ -37,6 +37,8 @@ Algorithm on_one_node(const Words& words, const Functions& functions);
 Algorithm on_several_nodes(const Words& words, const Functions& functions);
 
 /// For algorithms that fold each element from rank 0 to the last: with three ranks that is still the canonical tree.
-bool folds_in_rank_order(const Shape& shape);
+bool folds_in_rank_order(const Shape& shape, const Spec& spec);
+/// The same for those that fold all ranks' operands at once, and so as a tree where that is asked for.
+bool folds_at_once(const Shape& shape, const Spec& spec);
 
 }  // namespace umbel::algos::all_reduce

@@ -49,7 +49,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 2 * floor_log2(p), .sent = p >= 4 ? 2.0 : (p - 1) * (p == 3 ? 0.75 : 1.0)};
 }
 
-bool canonical(const Shape& shape) {
+bool canonical(const Shape& shape, const Spec&) {
   const std::vector<Span> ranks = spans_of(ranks_ascending(shape));
   for (int tree = 0; tree < kTrees; ++tree)
     if (!double_tree_span(tree, ranks).canonical(shape)) return false;

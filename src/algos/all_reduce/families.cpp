@@ -52,6 +52,10 @@ Algorithm on_several_nodes(const Words& words, const Functions& functions) {
   return make(words, needs_two_nodes, functions);
 }
 
-bool folds_in_rank_order(const Shape& shape) { return fold(spans_of(ranks_ascending(shape))).canonical(shape); }
+bool folds_in_rank_order(const Shape& shape, const Spec&) {
+  return fold(spans_of(ranks_ascending(shape))).canonical(shape);
+}
+
+bool folds_at_once(const Shape& shape, const Spec& spec) { return spec.ordered || folds_in_rank_order(shape, spec); }
 
 }  // namespace umbel::algos::all_reduce

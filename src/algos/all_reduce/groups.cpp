@@ -133,11 +133,11 @@ double Groups::sent(const std::function<double(int top)>& exchange) const {
   return most;
 }
 
-std::vector<Span> Groups::spans() const {
-  const auto span_of = [](const auto& self, const Tier& group) -> Span {
+std::vector<Span> Groups::spans(bool ordered) const {
+  const auto span_of = [ordered](const auto& self, const Tier& group) -> Span {
     std::vector<Span> members = group.children.empty() ? spans_of(group.ranks) : std::vector<Span>{};
     for (const Tier& child : group.children) members.push_back(self(self, child));
-    return fold(members);
+    return ordered ? fold_as_tree(members) : fold(members);
   };
   std::vector<Span> spans;
   for (const Tier& top : tops_) spans.push_back(span_of(span_of, top));

@@ -59,8 +59,8 @@ class Groups {
   int steps(const Tier& group, int level, int path) const;
   /// Elements that leave the busiest owner ÷ n, when it sends `exchange(top)` of what it owns in the exchange.
   double sent(const std::function<double(int top)>& exchange) const;
-  /// What each top's owners bring into the exchange.
-  std::vector<Span> spans() const;
+  /// What each top's owners bring into the exchange, with folds as Spec::ordered says.
+  std::vector<Span> spans(bool ordered) const;
   /// Of a shard: the most that a rank owns in the exchange, and that it sends on the levels before and after it.
   double largest_share() const;
   double largest_level_share() const;

@@ -95,9 +95,9 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return traffic;
 }
 
-bool canonical(const Shape& shape) {
+bool canonical(const Shape& shape, const Spec& spec) {
   std::vector<std::vector<Span>> tops;
-  for (const Span& top : Groups(shape).spans()) tops.push_back({top});
+  for (const Span& top : Groups(shape).spans(spec.ordered)) tops.push_back({top});
   return doubling_span(tops).canonical(shape);
 }
 

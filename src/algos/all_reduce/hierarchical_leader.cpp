@@ -236,7 +236,7 @@ std::vector<Span> operands_of(const Tier& group) {
   return operands;
 }
 
-bool canonical(const Shape& shape) {
+bool canonical(const Shape& shape, const Spec&) {
   const Groups groups(shape);
   std::vector<std::vector<Span>> tops;
   for (const Tier& top : groups.tops()) tops.push_back(operands_of(top));

@@ -98,7 +98,9 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = steps, .sent = groups.sent([&](int) { return 2.0 * (count - 1) / count; })};
 }
 
-bool canonical(const Shape& shape) { return ring_canonical(Groups(shape).spans(), shape); }
+bool canonical(const Shape& shape, const Spec& spec) {
+  return ring_canonical(Groups(shape).spans(spec.ordered), shape);
+}
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);

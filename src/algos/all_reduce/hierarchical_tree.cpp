@@ -110,8 +110,8 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return traffic;
 }
 
-bool canonical(const Shape& shape) {
-  const std::vector<Span> tops = Groups(shape).spans();
+bool canonical(const Shape& shape, const Spec& spec) {
+  const std::vector<Span> tops = Groups(shape).spans(spec.ordered);
   for (int tree = 0; tree < kTrees; ++tree)
     if (!double_tree_span(tree, tops).canonical(shape)) return false;
   return true;

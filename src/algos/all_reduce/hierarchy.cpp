@@ -26,6 +26,7 @@ Hierarchy::Hierarchy(Builder& builder, const Spec& spec, int unit_blocks)
     if (b_.shape().local_index(mate) < shards_) other_owners_.push_back(mate);
   }
   if (!direct_ && b_.shape().largest_node() > 1) region_ = b_.region((shards_ + 1) * depth_, unit_blocks);
+  partials_ = b_.fold_region(spec.ordered, b_.shape().largest_node(), unit_blocks);
   if (alone()) return;
   show_ = b_.memory_lane();
   fold_ = b_.memory_lane();
@@ -76,7 +77,7 @@ void Hierarchy::contribute(const Unit& unit, Raise partial) {
     else
       operands.push_back(contributions_[next++].front(range));
   }
-  b_.reduce(fold_, b_.output(range), operands);
+  b_.fold_as_tree(fold_, range, b_.output(range), operands, false, partials_);
   for (Inbox& inbox : contributions_) inbox.pop();
   b_.signal(fold_, partial);
 }

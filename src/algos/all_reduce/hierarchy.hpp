@@ -69,6 +69,7 @@ class Hierarchy {
   std::vector<Rank> other_owners_;  // of the node, without this rank
   LaneRef show_, fold_, publish_, gather_;
   int region_ = -1;
+  FoldSlots partials_{};
   std::vector<Outbox> shown_;         // by other owner
   std::vector<Inbox> contributions_;  // by mate
   std::optional<Fanout> published_;

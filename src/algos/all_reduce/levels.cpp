@@ -15,21 +15,22 @@ Levels::Levels(Builder& builder, const Spec& spec, const Groups& groups, int uni
       place_(groups.place_of(builder.rank())),
       depth_(spec.depth),
       channel_(channel) {
+  // Slots of each level: for what others give, and for partial results.
   int slots = 0;
-  std::vector<int> first_slot;
   for (int level = 1; level <= groups_.levels(); ++level) {
-    first_slot.push_back(slots);
-    slots += groups_.most_members(level) * depth_;
+    const int most = groups_.most_members(level), partials = spec.ordered ? fold_slots(most) : 0;
+    const Tier* group = place_.tiers[static_cast<std::size_t>(level)];
+    if (group->children.size() > 1)
+      floors_.push_back({.level = level,
+                         .child = place_.child[static_cast<std::size_t>(level) - 1],
+                         .group = group,
+                         .slot = slots,
+                         .partials = {.region = partials > 0 ? 0 : -1, .first = slots + most * depth_}});
+    slots += most * depth_ + partials;
   }
   if (slots > 0) region_ = b_.region(slots, unit_blocks);
-  for (int level = 1; level <= groups_.levels(); ++level) {
-    const Tier* group = place_.tiers[static_cast<std::size_t>(level)];
-    if (group->children.size() < 2) continue;
-    floors_.push_back({.level = level,
-                       .child = place_.child[static_cast<std::size_t>(level) - 1],
-                       .group = group,
-                       .slot = first_slot[static_cast<std::size_t>(level) - 1]});
-  }
+  for (Floor& floor : floors_)
+    if (floor.partials) floor.partials.region = region_;
   out_order_ = order(false);
   back_order_ = order(true);
   if (!hierarchy_.owns()) return;
@@ -150,7 +151,7 @@ void Levels::fold(const Floor& floor, int path, const Range& range, const Slice&
   Intake intake(b_, floor.fold, floor.take, std::move(places), floor.pool);
   std::vector<Slice> operands = intake.front(range);
   operands.insert(operands.begin() + floor.child, own);  // children are in the order of their lowest ranks
-  b_.reduce(floor.fold, b_.output(range), operands);
+  b_.fold_as_tree(floor.fold, range, b_.output(range), operands, false, floor.partials);
   intake.pop();
   if (then) b_.signal(floor.fold, then);
 }

@@ -69,7 +69,8 @@ class Levels {
     Flag own{}, other{};  // a unit is ready to be folded, or to be given
     Flag given{};         // a given unit has left the output
     int slot = 0;
-    Pool pool{};  // of what others give
+    Pool pool{};           // of what others give
+    FoldSlots partials{};  // none: folded left to right
   };
 
   void open_floors();

@@ -27,10 +27,11 @@ namespace {
 constexpr int kShown = 0;
 constexpr int kSlots = 2;
 
-Program build(Rank rank, const Shape& shape, const Spec&) {
+Program build(Rank rank, const Shape& shape, const Spec& spec) {
   if (shape.ranks() == 1) return alone(shape);
   Builder b(rank, shape, {.pieces = true}, 1);
   const int region = b.region(kSlots);
+  const FoldSlots partials = b.fold_region(spec.ordered, shape.ranks());
   const LaneRef lane = b.memory_lane();
   b.each_piece([&](Counter i) {
     const Range piece{.piece = counted(i)};
@@ -43,7 +44,7 @@ Program build(Rank rank, const Shape& shape, const Spec&) {
     }
     for (Rank peer : shape.peers_of(rank))
       if (peer != rank) b.wait(lane, b.hear(kShown, peer));
-    b.reduce(lane, b.output(piece), operands, true);
+    b.fold_as_tree(lane, piece, b.output(piece), operands, true, partials);
   });
   return b.finish();
 }
@@ -71,7 +72,7 @@ Algorithm one_shot() {
                       .steps = "1",
                       .sent = "n(p−1)",
                       .source = "MSCCL++, TensorRT-LLM"},
-                     {build, traffic, folds_in_rank_order, cost});
+                     {build, traffic, folds_at_once, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -46,7 +46,9 @@ Traffic traffic(const Shape& shape, const Spec&) {
 }
 
 /// For the powers of two, and where the pairs complete them.
-bool canonical(const Shape& shape) { return doubling_span(spans_of(ranks_ascending(shape))).canonical(shape); }
+bool canonical(const Shape& shape, const Spec&) {
+  return doubling_span(spans_of(ranks_ascending(shape))).canonical(shape);
+}
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);

@@ -37,7 +37,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 }
 
 /// A binomial tree's subtrees are those of the canonical tree.
-bool canonical(const Shape&) { return true; }
+bool canonical(const Shape&, const Spec&) { return true; }
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);

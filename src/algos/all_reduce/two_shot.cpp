@@ -44,12 +44,14 @@ std::vector<Rank> others(Rank rank, int p) {
   return peers;
 }
 
-Program build_staged(Rank rank, const Shape& shape, int depth) {
+Program build_staged(Rank rank, const Shape& shape, const Spec& spec) {
+  const int depth = spec.depth;
   const int p = shape.ranks();
   const std::vector<Rank> peers = others(rank, p);
   Builder b(rank, shape, {.blocks = p, .pieces = true}, kStagedKinds);
   const int shown = b.region(depth, p, true);
   const int results = b.region(depth);
+  const FoldSlots partials = b.fold_region(spec.ordered, p);
   const LaneRef show = b.memory_lane();
   const LaneRef work = b.memory_lane();
   const Flag again = b.flag(depth);
@@ -66,7 +68,7 @@ Program build_staged(Rank rank, const Shape& shape, int depth) {
     std::vector<Slice> operands;
     for (Rank r = 0; r < p; ++r) operands.push_back(r == rank ? b.input(block(rank)) : slot(rank, r));
     for (Rank peer : peers) b.wait(work, b.hear(kShown, peer));
-    b.reduce(work, result(rank), operands, true);
+    b.fold_as_tree(work, block(rank), result(rank), operands, true, partials);
     for (Rank peer : peers) b.signal(work, b.tell(kDone, peer));
     b.copy(work, b.output(block(rank)), result(rank));
     for (Rank peer : peers) {
@@ -78,10 +80,11 @@ Program build_staged(Rank rank, const Shape& shape, int depth) {
   return b.finish();
 }
 
-Program build_direct(Rank rank, const Shape& shape) {
+Program build_direct(Rank rank, const Shape& shape, const Spec& spec) {
   const int p = shape.ranks();
   const std::vector<Rank> peers = others(rank, p);
   Builder b(rank, shape, {.blocks = p, .pieces = true}, kDirectKinds);
+  const FoldSlots partials = b.fold_region(spec.ordered, p);
   const LaneRef fold = b.memory_lane();
   const LaneRef gather = b.memory_lane();
   for (Rank peer : peers) b.signal(fold, b.tell(kEntered, peer));
@@ -90,7 +93,7 @@ Program build_direct(Rank rank, const Shape& shape) {
     auto block = [&](int n) { return Range{.block = fixed(n), .piece = counted(i)}; };
     std::vector<Slice> operands;
     for (Rank r = 0; r < p; ++r) operands.push_back(b.input(block(rank), r));
-    b.reduce(fold, b.output(block(rank)), operands, true);
+    b.fold_as_tree(fold, block(rank), b.output(block(rank)), operands, true, partials);
     for (Rank peer : peers) b.signal(fold, b.tell(kDone, peer));
     for (Rank peer : peers) {
       b.wait(gather, b.hear(kDone, peer));
@@ -104,7 +107,7 @@ Program build_direct(Rank rank, const Shape& shape) {
 
 Program build(Rank rank, const Shape& shape, const Spec& spec) {
   if (shape.ranks() == 1) return alone(shape);
-  return spec.direct ? build_direct(rank, shape) : build_staged(rank, shape, spec.depth);
+  return spec.direct ? build_direct(rank, shape, spec) : build_staged(rank, shape, spec);
 }
 
 Traffic traffic(const Shape& shape, const Spec&) {
@@ -133,7 +136,7 @@ Algorithm two_shot() {
                       .steps = "2",
                       .sent = "2n(p−1)/p",
                       .source = "MSCCL++, TensorRT-LLM"},
-                     {build, traffic, folds_in_rank_order, cost});
+                     {build, traffic, folds_at_once, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -16,11 +16,18 @@ constexpr int kSampledRanks[] = {17, 24, 31, 32, 33, 47, 63, 64};
 
 /// What a spec may be: all that the runtime plans with (depth 2, up to as many channels as UMBEL_CHANNELS may say), and
 /// other depths. The first two are what runs by default.
-constexpr Spec kSpecs[] = {{.direct = false, .channels = 1, .depth = 2}, {.direct = true, .channels = 1, .depth = 2},
-                           {.direct = false, .channels = 2, .depth = 2}, {.direct = true, .channels = 4, .depth = 2},
-                           {.direct = false, .channels = 3, .depth = 2}, {.direct = true, .channels = 3, .depth = 1},
-                           {.direct = true, .channels = 2, .depth = 2},  {.direct = false, .channels = 4, .depth = 2},
-                           {.direct = true, .channels = 3, .depth = 2},  {.direct = false, .channels = 2, .depth = 3}};
+constexpr Spec kSpecs[] = {{.direct = false, .channels = 1, .depth = 2},
+                           {.direct = true, .channels = 1, .depth = 2},
+                           {.direct = false, .channels = 1, .depth = 2, .ordered = true},
+                           {.direct = false, .channels = 2, .depth = 2},
+                           {.direct = true, .channels = 4, .depth = 2},
+                           {.direct = true, .channels = 1, .depth = 2, .ordered = true},
+                           {.direct = false, .channels = 3, .depth = 2},
+                           {.direct = true, .channels = 3, .depth = 1},
+                           {.direct = true, .channels = 2, .depth = 2, .ordered = true},
+                           {.direct = false, .channels = 4, .depth = 2},
+                           {.direct = true, .channels = 3, .depth = 2},
+                           {.direct = false, .channels = 2, .depth = 3}};
 /// For each shape of few ranks when not all are wanted: a rotation, so that each algorithm meets every spec.
 constexpr std::size_t kQuickSpecs = 3, kUsualSpecs = 4;
 
@@ -98,6 +105,14 @@ class Planner {
     }
   }
 
+  /// Whether there are more instructions than for folds from left to right.
+  static bool order_shows(const Algorithm& algorithm, const Shape& shape, const Spec& spec) {
+    if (!algorithm.refuses(shape, spec).empty()) return false;
+    Spec plain = spec;
+    plain.ordered = false;
+    return algorithm.build(0, shape, spec).instrs.size() != algorithm.build(0, shape, plain).instrs.size();
+  }
+
   void mutants(int ranks) {
     if (quick() && ranks > 3) return;
     const auto wanted = [&](const NamedShape& s) {
@@ -106,8 +121,9 @@ class Planner {
     for (const NamedShape& named : shapes_of(ranks)) {
       if (!wanted(named)) continue;
       for (const Algorithm& algorithm : catalog_)
-        for (const Spec& spec : {kSpecs[0], kSpecs[1]})
-          add({.algorithm = &algorithm, .shape = named.shape, .spec = spec, .mutant_stride = 1});
+        for (const Spec& spec : {kSpecs[0], kSpecs[1], kSpecs[2]})
+          if (!spec.ordered || order_shows(algorithm, named.shape, spec))
+            add({.algorithm = &algorithm, .shape = named.shape, .spec = spec, .mutant_stride = 1});
     }
   }
 

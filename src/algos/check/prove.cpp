@@ -66,8 +66,9 @@ void prove_formula(Proof& proof, const Setting& setting, std::span<const Program
 }
 
 std::string title(const Algorithm& algorithm, const Shape& shape, const Spec& spec) {
-  return fmt::format("{} on {} ranks ({}), {}, {} channel{}, depth {}", algorithm.name, shape.ranks(), text_of(shape),
-                     spec.direct ? "direct" : "staged", spec.channels, spec.channels == 1 ? "" : "s", spec.depth);
+  return fmt::format("{} on {} ranks ({}), {}, {} channel{}, depth {}{}", algorithm.name, shape.ranks(), text_of(shape),
+                     spec.direct ? "direct" : "staged", spec.channels, spec.channels == 1 ? "" : "s", spec.depth,
+                     spec.ordered ? ", ordered" : "");
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ Proof prove(const Algorithm& algorithm, const Shape& shape, const Spec& spec, Ef
   const Traffic traffic = algorithm.traffic(shape, spec);
   const Setting setting{.shape = shape, .direct = spec.direct};
   Proof proof = prove_programs(setting, programs, spec.depth, effort, &traffic);
-  if (!proof.finding && proof.canonical != algorithm.canonical(shape))
+  if (!proof.finding && proof.canonical != algorithm.canonical(shape, spec))
     proof.finding =
         Finding{Fault::canonical, fmt::format("canonical: the results {} the canonical tree over the ranks",
                                               proof.canonical ? "are, unsaid," : "are not, but should be,")};

@@ -66,8 +66,8 @@ TEST(Checker, HoldsAnAlgorithmToWhatItSaysOfItsOrder) {
   Algorithm modest = *find_all_reduce("reduce_broadcast"), boastful = *find_all_reduce("ring");
   EXPECT_FALSE(prove(modest, shape, {}, Effort::quick).finding);
   EXPECT_FALSE(prove(boastful, shape, {}, Effort::quick).finding);
-  modest.canonical = [](const Shape&) { return false; };
-  boastful.canonical = [](const Shape&) { return true; };
+  modest.canonical = [](const Shape&, const Spec&) { return false; };
+  boastful.canonical = [](const Shape&, const Spec&) { return true; };
   expect_fault(prove(modest, shape, {}, Effort::quick).finding, Fault::canonical, "unsaid");
   expect_fault(prove(boastful, shape, {}, Effort::quick).finding, Fault::canonical, "should be");
 }

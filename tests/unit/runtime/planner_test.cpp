@@ -124,11 +124,12 @@ TEST(Planner, ReproducibleModeTakesOnlyTheCanonicalOrder) {
       PlannerInputs in = inputs(0, shape);
       in.reproducible = true;
       for (const std::uint64_t count : {1U, 1000U, 1'000'000U})
-        EXPECT_TRUE(Planner(in).plan(fp32(count)).built->algorithm->canonical(shape)) << ranks << " ranks, " << count;
+        EXPECT_TRUE(Planner(in).plan(fp32(count)).built->algorithm->canonical(shape, {.ordered = true}))
+            << ranks << " ranks, " << count;
       for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
         if (!algorithm.refuses(shape, {}).empty()) continue;
         const std::string reason = refusal(in, forced(fp32(1000), algorithm.name));
-        if (algorithm.canonical(shape))
+        if (algorithm.canonical(shape, {.ordered = true}))
           EXPECT_EQ(reason, "") << algorithm.name;
         else
           EXPECT_THAT(reason, HasSubstr(std::string(algorithm.name) + " does not fold in the canonical order"));
