@@ -45,7 +45,8 @@ enum Channel { kExchange, kUp, kDown };
 
 /// Where a leader stands: the leaders of its groups' other members, and its own leader, if it leads no highest group.
 struct Standing {
-  std::vector<Rank> led;
+  std::vector<Rank> led;           ///< level by level
+  std::vector<std::size_t> until;  ///< of a level: the first of `led` of the next one
   Rank leader = -1;
 
   Standing(const Groups& groups, const Groups::Place& place) {
@@ -55,6 +56,7 @@ struct Standing {
         leader = group.ranks.front();
       } else {
         for (const Tier& member : group.children | std::views::drop(1)) led.push_back(member.ranks.front());
+        until.push_back(led.size());
       }
     }
   }
@@ -63,12 +65,13 @@ struct Standing {
 /// Lanes of a node's leader, and what they share.
 class Leader {
  public:
-  Leader(Builder& b, const Groups& groups, int region, int depth)
+  Leader(Builder& b, const Groups& groups, int region, int depth, const FoldSlots& partials)
       : b_(b),
         mates_(b.shape().peers_of(b.rank()).subspan(1)),
         place_(groups.place_of(b.rank())),
         standing_(groups, place_),
         region_(region),
+        partials_(partials),
         memory_(b.memory_lane()),
         up_(b.net_lane()),
         take_(b.net_lane()),
@@ -121,9 +124,28 @@ class Leader {
       operands.push_back({mate, b_.window(piece, mate, region_, {.base = kMateSlot})});
     }
     const std::vector<Slice> fronts = intake_ ? intake_->front(piece) : std::vector<Slice>{};
+    if (partials_ && hands_on()) return {{b_.rank(), fold_in_order(piece, operands, fronts)}};
     for (std::size_t k = 0; k < fronts.size(); ++k) operands.push_back({standing_.led[k], fronts[k]});
     std::ranges::sort(operands, {}, &Operand::lowest);
     return operands;
+  }
+
+  /// A tree over the node, then one a level over what came before and the level's others.
+  Slice fold_in_order(const Range& piece, const std::vector<Operand>& node, const std::vector<Slice>& fronts) {
+    const Slice all = b_.window(piece, b_.rank(), partials_.region, {});
+    const FoldSlots rest{.region = partials_.region, .first = 1};
+    std::vector<Slice> operands;
+    for (const Operand& operand : node) operands.push_back(operand.slice);
+    auto next = fronts.begin();
+    for (std::size_t level = 0;; ++level) {
+      if (operands.size() > 1) b_.fold_as_tree(memory_, piece, all, operands, false, rest);
+      const Slice before = operands.size() > 1 ? all : operands.front();
+      if (level == standing_.until.size()) return before;
+      const auto end = fronts.begin() + static_cast<std::ptrdiff_t>(standing_.until[level]);
+      operands.assign(next, end);
+      operands.insert(operands.begin(), before);
+      next = end;
+    }
   }
 
   void pass_up(const Range& piece, const std::vector<Operand>& operands) {
@@ -157,6 +179,7 @@ class Leader {
   Groups::Place place_;
   Standing standing_;
   int region_;
+  FoldSlots partials_;  // none: all in one fold
   LaneRef memory_, up_, take_, down_, receive_;
   std::optional<Intake> intake_;  // from those it leads
   std::optional<Outbox> outbox_;
@@ -177,6 +200,13 @@ void write_mate(Builder& b, int region, Rank leader) {
   });
 }
 
+/// For folds as trees, one a level: a slot for the result, and those of the largest fold. None: all in one fold.
+int slots_in_order(const Shape& shape, const Groups& groups, const Spec& spec) {
+  int most = shape.largest_node();
+  for (int level = 1; level <= groups.levels(); ++level) most = std::max(most, groups.most_members(level));
+  return spec.ordered && fold_slots(most) > 0 ? 1 + fold_slots(most) : 0;
+}
+
 Program build(Rank rank, const Shape& shape, const Spec& spec) {
   const Groups groups(shape);
   Builder b(rank, shape, {.pieces = true}, kKinds);
@@ -184,9 +214,11 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   int streams = 1;
   for (int level = 1; level <= groups.levels(); ++level) streams += groups.most_members(level) - 1;
   const int region = b.region(kOwnSlots + doubling_slots(groups.count(), spec.depth) + streams * spec.depth);
+  const int partials = slots_in_order(shape, groups, spec);
+  const FoldSlots slots{.region = partials > 0 ? b.region(partials) : -1};
   const Rank leader = shape.peers_of(rank).front();
   if (rank == leader) {
-    Leader(b, groups, region, spec.depth).write();
+    Leader(b, groups, region, spec.depth, slots).write();
   } else {
     write_mate(b, region, leader);
   }
@@ -236,8 +268,9 @@ std::vector<Span> operands_of(const Tier& group) {
   return operands;
 }
 
-bool canonical(const Shape& shape, const Spec&) {
+bool canonical(const Shape& shape, const Spec& spec) {
   const Groups groups(shape);
+  if (slots_in_order(shape, groups, spec) > 0) return doubling_span(groups.spans(true)).canonical(shape);
   std::vector<std::vector<Span>> tops;
   for (const Tier& top : groups.tops()) tops.push_back(operands_of(top));
   return doubling_span(tops).canonical(shape);

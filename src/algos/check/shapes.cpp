@@ -3,6 +3,7 @@
 //
 // Placements to prove algorithms on.
 #include <algorithm>
+#include <bit>
 #include <random>
 
 #include <fmt/format.h>
@@ -72,6 +73,11 @@ std::vector<NamedShape> shapes_of(int ranks) {
         return r % 5 < 2 ? std::vector{0, r % 5} : std::vector{1, r % 5};
       }));
   add("lopsided racks", placed_in_racks(ranks, [](Rank r) { return r < 2 ? std::vector{0, 0} : std::vector{1, r}; }));
+  // One rack whose nodes double in size, as the subtrees of the canonical tree do.
+  add("growing nodes", placed_in_racks(ranks, [&](Rank r) {
+        return r < half ? std::vector{0, static_cast<int>(std::bit_width(static_cast<unsigned>(r)))}
+                        : std::vector{1, 0};
+      }));
   add("four levels", placed_in_racks(ranks, [](Rank r) { return std::vector{r / 4 % 2, r / 2 % 2, r % 2}; }));
   add("random, four levels", placed_in_racks(ranks, [&](Rank) { return std::vector{below(3), below(3), below(3)}; }));
   return all;
