@@ -17,7 +17,8 @@
 //   gather   everybody copies the others' finished units into its output
 // With `direct` there are no slots: owners fold their mates' inputs in place and mates copy from the owners' outputs;
 // ranks start when all mates of the node have `entered`, and an owner ends when all have `left`.
-// A node with one rank has none of these lanes; the exchange then takes the input.
+// A node with one rank has none of these lanes; the exchange then takes the input. Operands are folded in rank order,
+// or, `ordered`, as a tree over the node's ranks.
 #pragma once
 
 #include <functional>

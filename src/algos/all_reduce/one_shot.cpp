@@ -13,7 +13,7 @@
 // takes a second flag and the same copy at the end. The staged form serves both.
 //
 // Steps 1; bytes that leave a rank n(p−1), read by its peers. Any p up to 256, one node, any size.
-// Determinism: every rank folds the same operands in rank order, rounded once.
+// Determinism: every rank folds the same operands in rank order, rounded once; or, `ordered`, as the canonical tree.
 // Source: the one-shot all-reduce of MSCCL++ and of NVIDIA's TensorRT-LLM kernels.
 #include <vector>
 

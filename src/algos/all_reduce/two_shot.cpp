@@ -23,8 +23,8 @@
 // their owner is done with them, so in-place calls are safe. `left` is the closing: nobody returns while others read.
 //
 // Steps 2; bytes that leave a rank 2n(p−1)/p, read by its peers. Any p up to 256, one node, any size.
-// Determinism: each block is folded once, in rank order, rounded once, and copied.
-// Source: the two-shot all-reduce of MSCCL++ and of NVIDIA's TensorRT-LLM kernels.
+// Determinism: each block is folded once, in rank order, rounded once, and copied; or, `ordered`, as the canonical
+// tree. Source: the two-shot all-reduce of MSCCL++ and of NVIDIA's TensorRT-LLM kernels.
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"
