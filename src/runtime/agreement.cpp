@@ -2,7 +2,9 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/agreement.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,6 +25,7 @@ struct Status {
 struct Hello {
   std::uint64_t magic = 0x554d42454c303031;  // "UMBEL001": version of this very exchange
   std::uint64_t nonce = 0;
+  std::uint64_t process = 0;  // a random number of each process
   std::int32_t rank = 0;
   std::int32_t size = 0;
   char host[64] = {};
@@ -34,6 +37,11 @@ std::string build_text(const std::string& version) {
                                  sizeof(Header), sizeof(net::MessageHeader), sizeof(net::CallSummary), kBanks);
   for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) text += fmt::format(" {}", algorithm.name);
   return text + ")";
+}
+
+std::uint64_t process_number() {
+  static const std::uint64_t number = net::random_bits();
+  return number;
 }
 
 }  // namespace
@@ -99,6 +107,7 @@ void agree(const net::Bootstrap& bootstrap, std::string_view step, const std::fu
 Handshake shake_hands(const net::Bootstrap& bootstrap, const std::string& version, const std::string& configuration) {
   Hello mine;
   mine.nonce = net::random_bits();
+  mine.process = process_number();
   mine.rank = bootstrap.rank;
   mine.size = bootstrap.size;
   static_assert(sizeof(mine.host) == sizeof(net::HostHint::host_name));
@@ -130,7 +139,9 @@ Handshake shake_hands(const net::Bootstrap& bootstrap, const std::string& versio
   const std::vector<std::string> texts = net::all_gather_bytes(bootstrap, configuration);
   const std::string difference = explain_difference(texts);
   if (!difference.empty()) throw InvalidArgument("the ranks are configured differently: " + difference);
-  return {.job_nonce = all.front().nonce};
+  const auto lower = std::span(all).first(static_cast<std::size_t>(bootstrap.rank));
+  const auto same_process = std::ranges::count(lower, mine.process, &Hello::process);
+  return {.nonce = all.front().nonce, .same_process = static_cast<std::size_t>(same_process)};
 }
 
 }  // namespace umbel::runtime

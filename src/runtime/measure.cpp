@@ -81,7 +81,7 @@ void measure_peer(Members& members, std::uint64_t peer_address, bool direct, Sam
   if (!direct) return;
   sample.direct = member.same_process
                       ? sample.read
-                      : best_of([&] { net::cma_read(member.pid, peer_address, into, kBytes); }) / kBytes;
+                      : best_of([&] { net::cma_read(member.process.pid, peer_address, into, kBytes); }) / kBytes;
 }
 
 /// The first two ranks of each node pass a flag to and fro.
