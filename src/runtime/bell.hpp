@@ -19,7 +19,7 @@ namespace umbel::runtime {
 struct alignas(64) Bell {
   enum Asleep : std::uint32_t { on_futex = 1, on_descriptors = 2 };
 
-  std::atomic<std::uint32_t> asleep{0};  ///< futex word: how the owner sleeps, if it does; whoever wakes it clears it
+  std::atomic<std::uint32_t> asleep{0};   ///< futex word: how the owner sleeps, if it does; whoever wakes it clears it
   std::atomic<std::int32_t> pipe_fd{-1};  ///< the writing end, in the owner's process
   std::atomic<std::uint64_t> pipe_inode{0};
 };

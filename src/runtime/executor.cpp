@@ -23,7 +23,8 @@ Executor::Executor(Members& members, Health& health, Waiter& waiter)
   kernels::HostContext context;
   context.reader = [this](Rank rank, Buffer buffer, std::uint64_t offset, std::byte* into, std::size_t bytes) {
     const UserBuffers& where = memory_->buffers[static_cast<std::size_t>(rank)];
-    net::cma_read(members_.at(rank).process.pid, (buffer == Buffer::input ? where.input : where.output) + offset, into, bytes);
+    net::cma_read(members_.at(rank).process.pid, (buffer == Buffer::input ? where.input : where.output) + offset, into,
+                  bytes);
   };
   memory_ = std::make_unique<MemoryAgent>(std::move(context), members, health);
 }

@@ -18,6 +18,7 @@
 #include "base/log.hpp"
 #include "net/fork.hpp"
 #include "net/window/cma.hpp"
+#include "net/window/memory_limits.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/placement.hpp"
 #include "runtime/topology.hpp"
@@ -76,6 +77,15 @@ ArenaLayout layout_for(const Config& config, int ranks) {
   return {.ranks = static_cast<std::size_t>(ranks),
           .semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
           .slot_bytes = std::max<std::size_t>(kLeastSlots, config.window_bytes / kBanks)};
+}
+
+/// All ranks of a host take theirs at the same time: each alone may find that there is enough.
+void require_memory(std::size_t bytes, std::size_t ranks) {
+  const std::string obstacle = net::memory_obstacle(bytes * ranks);
+  if (!obstacle.empty())
+    throw SystemError(
+        fmt::format("the {} ranks of this host need {} of shared memory: {}; UMBEL_WINDOW_BYTES sets the size", ranks,
+                    net::bytes_text(bytes * ranks), obstacle));
 }
 
 /// Maps whose memory can be mapped, and proves it by a write in both directions.
@@ -185,8 +195,8 @@ void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded&
   Members& members = founded.members;
   agree(bootstrap, "open the network", [&] {
     net::Worker& worker = founded.context->worker(founded.config.net_devices.to_text());
-    members.transport = std::make_unique<net::Transport>(net::TransportOptions{
-        .worker = &worker, .rank = bootstrap.rank, .peers = bootstrap.size, .nonce = nonce});
+    members.transport = std::make_unique<net::Transport>(
+        net::TransportOptions{.worker = &worker, .rank = bootstrap.rank, .peers = bootstrap.size, .nonce = nonce});
   });
   const std::vector<std::string> addresses = net::all_gather_bytes(bootstrap, members.transport->address());
   for (Rank rank = 0; rank < members.size(); ++rank)
@@ -203,6 +213,7 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Context& context = Context::of_process(handshake.same_process);
   std::optional<ArenaLease> arena;
   agree(bootstrap, "make its shared memory", [&] {
+    require_memory(layout.total(), handshake.same_host);
     arena.emplace(context.lease(layout.total(), ArenaLayout::tokens_at(), layout.ranks));
     new (arena->data()) Header;  // everything else is right as zeroes
   });
