@@ -128,7 +128,7 @@ Handshake shake_hands(const net::Bootstrap& bootstrap, const std::string& versio
   for (std::size_t at = 0; at < all.size(); ++at)
     if (all[at].rank != static_cast<std::int32_t>(at))
       throw InvalidArgument(fmt::format("process {} on {} claims rank {}: the all-gather is not in rank order", at,
-                                        all[at].host, all[at].rank));
+                                        all[at].host.host_name, all[at].rank));
   const std::string build = build_text(version);
   const std::vector<std::string> builds = net::all_gather_bytes(bootstrap, build);
   for (std::size_t at = 0; at < builds.size(); ++at)
