@@ -67,8 +67,7 @@ void NetAgent::start(Loaded& loaded, const Call& call) {
 
 net::MessageKey NetAgent::next_key(const Instr& instr, Rank source) {
   const auto at = static_cast<std::size_t>(&instr - loaded_->program->instrs.data());
-  return {.communicator = 1,
-          .source = source,
+  return {.source = source,
           .sequence = call_->seq,
           .channel = instr.channel,
           .index = loaded_->posted[loaded_->stream_of[at]]++};

@@ -87,7 +87,6 @@ class CommunicatorImpl final : public Communicator {
   ~CommunicatorImpl() override {
     if (net::forked()) return;
     founded_.members.own().header().closed.store(1, std::memory_order_release);
-    if (health_.failed() && founded_.members.transport) founded_.members.transport->leave_behind();
   }
 
   void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) override {

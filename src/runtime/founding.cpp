@@ -181,11 +181,9 @@ void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {
 void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
   Members& members = founded.members;
   agree(bootstrap, "open the network", [&] {
-    members.transport =
-        std::make_unique<net::Transport>(net::TransportOptions{.rank = bootstrap.rank,
-                                                               .peers = bootstrap.size,
-                                                               .job_nonce = nonce,
-                                                               .net_devices = founded.config.net_devices.to_text()});
+    members.worker = std::make_unique<net::Worker>(founded.config.net_devices.to_text());
+    members.transport = std::make_unique<net::Transport>(net::TransportOptions{
+        .worker = members.worker.get(), .rank = bootstrap.rank, .peers = bootstrap.size, .nonce = nonce});
   });
   const std::vector<std::string> addresses = net::all_gather_bytes(bootstrap, members.transport->address());
   for (Rank rank = 0; rank < members.size(); ++rank)
@@ -220,13 +218,7 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   count_cores(all, bootstrap.rank, founded);
   settle_direct(bootstrap, founded);
   if (members.shape.nodes() > 1) open_network(bootstrap, handshake.job_nonce, founded);
-  try {
-    founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
-  } catch (...) {
-    // Connections may be half open, and UCX cannot close those safely.
-    if (members.transport) members.transport->leave_behind();
-    throw;
-  }
+  founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
   log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(),
            founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));

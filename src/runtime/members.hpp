@@ -33,6 +33,7 @@ struct Members {
   Rank me = 0;
   Shape shape = Shape::one_node(1);
   std::vector<Member> all;                    ///< by rank
+  std::unique_ptr<net::Worker> worker;        ///< of the transport
   std::unique_ptr<net::Transport> transport;  ///< nullptr when there is one node
 
   Member& at(Rank rank) { return all[static_cast<std::size_t>(rank)]; }
