@@ -12,9 +12,17 @@
 #include "net/ucx/transport_impl.hpp"
 
 namespace umbel::net {
+namespace {
+
+constexpr int kRoundsBeforeSharing = 16;
+
+}  // namespace
 
 void Worker::Impl::connect(Peer& user, std::string_view address) {
   const PeerAddress parts = parse_address(address);
+  // If the connection has broken or was cut, that is likely to have arrived: better heard now than after it is shared.
+  for (int round = 0; round < kRoundsBeforeSharing && progress() != 0; ++round) {
+  }
   auto found = std::find_if(endpoints.begin(), endpoints.end(),
                             [&](const Endpoint& endpoint) { return endpoint.address == parts.ucx; });
   if (found == endpoints.end()) {
@@ -68,7 +76,31 @@ void Worker::Impl::give_up(Endpoint& endpoint, std::string_view why) noexcept {
   endpoint.users.clear();
 }
 
+/// Over TCP the peer would not notice: UCX goes on receiving from the socket of a closed connection, and drops what
+/// comes.
+void Worker::Impl::tell_cut(const Endpoint& endpoint) noexcept {
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_FLAGS;
+  params.flags = UCP_AM_SEND_FLAG_EAGER;
+  params.cb.send = [](void* request, ucs_status_t, void*) { ucp_request_free(request); };
+  (void)ucp_am_send_nbx(endpoint.handle, kCutAm, nullptr, 0, ucx_address.data(), ucx_address.size(), &params);
+}
+
+ucs_status_t Worker::Impl::on_cut(void* arg, const void*, std::size_t, void* data, std::size_t bytes,
+                                  const ucp_am_recv_param_t* param) {
+  Impl& self = *static_cast<Impl*>(arg);
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return UCS_ERR_REJECTED;
+  const std::string_view from(static_cast<const char*>(data), bytes);
+  const auto found = std::find_if(self.endpoints.begin(), self.endpoints.end(),
+                                  [&](const Endpoint& endpoint) { return endpoint.address == from; });
+  if (found != self.endpoints.end()) {
+    self.give_up(*found, "it cut the connection: it gave up a message of a failed call that was under way");
+  }
+  return UCS_OK;
+}
+
 void Worker::Impl::cut(Endpoint& endpoint, std::string_view why) noexcept {
+  tell_cut(endpoint);
   give_up(endpoint, why);
   close_broken();
 }

@@ -14,9 +14,10 @@
 
 namespace umbel::net {
 
-Worker::Impl::Impl(UcxObjects made) : objects(std::move(made)) {
+Worker::Impl::Impl(UcxObjects made) : objects(std::move(made)), ucx_address(parse_address(objects.address).ucx) {
   register_handler(kMessageAm, on_message);
   register_handler(kControlAm, on_control);
+  register_handler(kCutAm, on_cut);
 }
 
 void Worker::Impl::register_handler(unsigned id, ucp_am_recv_callback_t handler) {

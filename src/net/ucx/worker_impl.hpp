@@ -29,6 +29,7 @@ struct Peer;
 // Numbers of our active messages.
 inline constexpr unsigned kMessageAm = 0;
 inline constexpr unsigned kControlAm = 1;
+inline constexpr unsigned kCutAm = 2;  // no header; the data is the address of the sender's worker
 
 /// A mutex at which those who have something to do go before those who only look whether there is something: a thread
 /// that polls in a loop would otherwise hardly ever let another one in.
@@ -81,10 +82,12 @@ class Worker::Impl {
   /// @throws UcxError, InvalidArgument.
   void connect(Peer& user, std::string_view address);
   void disconnect(Peer& user) noexcept;
-  /// Closes the connection now and by force, as if it had broken. Not from inside a callback of UCX.
+  /// Closes the connection now and by force, as if it had broken, and tells the peer so if it can be told at once. Not
+  /// from inside a callback of UCX.
   void cut(Endpoint& endpoint, std::string_view why) noexcept;
 
   const UcxObjects objects;
+  const std::string ucx_address;  ///< the part of the address that is UCX's
   Turnstile turnstile;
   std::list<Endpoint> endpoints;
   std::atomic<std::uint64_t> strangers{0};
@@ -95,11 +98,14 @@ class Worker::Impl {
                                  const ucp_am_recv_param_t* param);
   static ucs_status_t on_control(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                  const ucp_am_recv_param_t* param);
+  static ucs_status_t on_cut(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                             const ucp_am_recv_param_t* param);
   static void on_endpoint_error(void* arg, ucp_ep_h endpoint, ucs_status_t status);
   void register_handler(unsigned id, ucp_am_recv_callback_t handler);
   Transport::Impl* find(std::uint64_t nonce) noexcept;
   void free_idle() noexcept;
   ucp_ep_h open(Endpoint& endpoint, const PeerAddress& address, int rank);
+  void tell_cut(const Endpoint& endpoint) noexcept;
   void give_up(Endpoint& endpoint, std::string_view why) noexcept;
   void close_broken() noexcept;
 

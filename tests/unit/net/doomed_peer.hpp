@@ -17,7 +17,10 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "transport_ranks.hpp"
 
@@ -44,10 +47,11 @@ inline std::string read_text(int fd) {
   return text;
 }
 
-/// A process that holds peer 1 and progresses until it is killed. To be made before the first transport.
+/// A process that holds peer 1 of one or several communicators, all on one worker, and progresses until it is killed.
+/// It sends every control message back, its type plus one. To be made before the first worker.
 class DoomedPeer {
  public:
-  DoomedPeer() {
+  explicit DoomedPeer(std::vector<std::uint64_t> nonces = {kNonce}) : nonces_(std::move(nonces)) {
     if (pipe2(to_.data(), O_CLOEXEC) != 0 || pipe2(from_.data(), O_CLOEXEC) != 0) std::abort();
     pid_ = fork();
     if (pid_ == 0) live();
@@ -61,6 +65,7 @@ class DoomedPeer {
     for (const int fd : {to_[0], to_[1], from_[0], from_[1]}) close(fd);
   }
 
+  /// Once for each of its communicators, in their order.
   void connect_with(Transport& transport) {
     write_text(to_[1], transport.address());
     transport.connect(1, read_text(from_[0]));
@@ -73,14 +78,24 @@ class DoomedPeer {
 
  private:
   [[noreturn]] void live() const {
-    const auto transport = make_transport(1, 2);
-    write_text(from_[1], transport->address());
-    transport->connect(0, read_text(to_[0]));
+    std::vector<std::unique_ptr<Transport>> transports;
     const std::uint64_t hello = 77;
-    (void)transport->post_send(0, key_of(1, 0), call_of(1), &hello, sizeof hello);
-    while (true) transport->progress();
+    for (const std::uint64_t nonce : nonces_) {
+      Transport& transport = *transports.emplace_back(make_transport(1, 2, nonce));
+      transport.set_control_handler([&transport](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
+        transport.send_control(peer, type + 1, bytes);
+      });
+      write_text(from_[1], transport.address());
+      transport.connect(0, read_text(to_[0]));
+      const RequestId send = transport.post_send(0, key_of(1, 0), call_of(1), &hello, sizeof hello);
+      if (finish(transport, send) != RequestState::done) _exit(5);
+    }
+    while (true) {
+      for (const auto& transport : transports) transport->progress();
+    }
   }
 
+  std::vector<std::uint64_t> nonces_;
   pid_t pid_ = -1;
   std::array<int, 2> to_{};
   std::array<int, 2> from_{};
