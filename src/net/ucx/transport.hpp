@@ -73,7 +73,7 @@ enum class PeerState : std::uint8_t {
 class Transport {
  public:
   /// Called by progress() and dispatch() of this transport, for each control message, with nothing locked. May call
-  /// anything but progress() and the destructor.
+  /// anything but progress(), the destructor and the setting of handlers; must not throw.
   using ControlHandler = std::function<void(int peer, std::uint32_t type, std::span<const std::byte> bytes)>;
   /// Likewise, for a message that arrived without a posted receive (it is kept until one is posted; by the time of the
   /// call that may have happened). Lets the runtime compare the summary with its own call at once.
@@ -144,6 +144,7 @@ class Transport {
 
   // --- control messages: stall query and answer, abort, heartbeat ---------------------------------------------------
 
+  /// Messages that came before are kept for it.
   void set_control_handler(ControlHandler handler);
   /// Sends a small message; `bytes` are copied, nothing is to be waited for. False when the peer is not connected, and,
   /// unless `urgent`, when kMaxWaitingControls are waiting to go out to it already: it has stopped taking anything.
@@ -181,6 +182,7 @@ class Transport {
   class Impl;  // in transport_impl.hpp
 
  private:
+  Worker* worker_;
   std::unique_ptr<Impl> impl_;
 };
 
