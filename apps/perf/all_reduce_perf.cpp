@@ -34,6 +34,7 @@ constexpr umbel::bench::Collective kAllReduce{
     .bus_factor_of = bus_factor,
     .run = run,
     .peer_lacks = peer_lacks,
+    .peer_name = "the peer's MPI_Allreduce",
     .run_peer = run_peer,
 };
 

@@ -79,7 +79,7 @@ typedef struct umbel_bootstrap {
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* NULL or "auto": chosen per call; else the name of the algorithm to force */
-  int reproducible;      /* nonzero: the same bits whatever algorithm and layout; so far for at most 2 ranks */
+  int reproducible;      /* nonzero: the same bits whatever algorithm and layout; fp16, bf16: 2 ranks at most */
   double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or its default */
 } umbel_config_t;
 
@@ -102,6 +102,7 @@ typedef struct umbel_comm_info {
   int node;               /* of this rank, 0 … nodes−1 */
   double busbw_limit_gbs; /* highest all-reduce busbw to expect of what was measured at the start, GB/s (10^9): an
                            * estimate from one stream between one pair of ranks or nodes */
+  double timeout_s;       /* deadline of every wait, seconds: of the configuration, UMBEL_TIMEOUT_S or its default */
 } umbel_comm_info_t;
 
 /* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */

@@ -15,11 +15,23 @@ say() { printf '%s\n' "== $*"; }
 
 am_root() { ((EUID == 0)); }
 
+have_sudo() { command -v sudo >/dev/null; }
+
 missing_packages() {
   local package
   for package in "${umbel_packages[@]}"; do
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || printf '%s\n' "$package"
   done
+}
+
+# What to type, on stdout. Not every Debian has sudo.
+install_line() {
+  local update='apt-get update' install="DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $1"
+  if have_sudo; then
+    echo "sudo $update && sudo $install"
+  else
+    echo "su -c '$update && $install'"
+  fi
 }
 
 # Installs what is missing; without root prints the line to type and exits 3.
@@ -33,7 +45,7 @@ ensure_packages() {
   ((${#missing[@]} > 0)) || return 0
   if ! am_root; then
     echo "these packages are missing; type this line, then run the script again:" >&2
-    echo "sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y ${missing[*]}"
+    install_line "${missing[*]}"
     exit 3
   fi
   say "installing ${missing[*]}"

@@ -64,6 +64,8 @@ struct Algorithm {
   std::string (*refuses)(const Shape&, const Spec&);
   Program (*build)(Rank, const Shape&, const Spec&);
   Traffic (*traffic)(const Shape&, const Spec&);
+  /// Whether every result is the canonical expression (canonical.hpp), whatever the spec; what reproducible mode needs.
+  bool (*canonical)(const Shape&);
   /// Predicted seconds for one call.
   double (*cost)(const CostQuery&);
 };

@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/order.hpp"
 
+#include <numeric>
+
 namespace umbel::algos {
 namespace {
 
@@ -22,6 +24,12 @@ std::vector<Rank> ranks_in_order(const Shape& shape) {
   std::vector<Rank> order;
   for (const auto& node : nodes_in_order(shape.root())) order.insert(order.end(), node.begin(), node.end());
   return order;
+}
+
+std::vector<Rank> ranks_ascending(const Shape& shape) {
+  std::vector<Rank> ranks(static_cast<std::size_t>(shape.ranks()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
 }
 
 }  // namespace umbel::algos

@@ -17,6 +17,9 @@ std::vector<std::vector<Rank>> nodes_in_order(const Group& group);
 /// Every rank once, those of a node together, nodes as above: a ring over it crosses each group's border twice.
 std::vector<Rank> ranks_in_order(const Shape& shape);
 
+/// 0, 1, …
+std::vector<Rank> ranks_ascending(const Shape& shape);
+
 inline int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 inline int ceil_log2(int n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }
 inline int modulo(int a, int m) { return ((a % m) + m) % m; }

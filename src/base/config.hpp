@@ -62,7 +62,7 @@ struct Config {
   WaitMode wait = WaitMode::automatic;
   /// UMBEL_CHANNELS: parallel channels (rings, trees) of an algorithm; 0: chosen.
   int channels = 0;
-  /// UMBEL_REPRODUCIBLE: one canonical order of additions for any placement of the ranks.
+  /// UMBEL_REPRODUCIBLE: one canonical order of folds for any placement of the ranks.
   bool reproducible = false;
 
   /// One row of the table.

@@ -71,10 +71,12 @@ class CommunicatorImpl final : public Communicator, private Participant {
              .ranks = shape.ranks(),
              .nodes = shape.nodes(),
              .node = shape.node_of(founded_.members.me),
-             .busbw_limit_gbs = busbw_limit_gbs(founded_)};
+             .busbw_limit_gbs = busbw_limit_gbs(founded_),
+             .timeout = founded_.config.timeout};
     one_shot_ = index_of("one_shot");
-    tiny_allowed_ = shape.nodes() == 1 && shape.ranks() > 1 && shape.ranks() <= kMaxTinyRanks &&
-                    (!founded_.config.reproducible || shape.ranks() == 2);
+    tiny_allowed_ = shape.nodes() == 1 && shape.ranks() > 1 && shape.ranks() <= kMaxTinyRanks;
+    in_order_ = founded_.config.reproducible && shape.ranks() > 2;
+    if (in_order_) partials_.resize(founded_.members.all.size() * kInlineBytes);
     set_algorithm(founded_.config.algorithm);
     if (net::Transport* transport = founded_.members.transport.get()) {
       transport->set_control_handler([this](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
@@ -108,11 +110,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
                           .dtype = dtype,
                           .op = op,
                           .extra = static_cast<std::uint8_t>(forced_ + 1)}};
-    const bool tiny = bytes <= kInlineBytes && tiny_allowed_ && (forced_ < 0 || forced_ == one_shot_);
-    const Plan* plan =
-        tiny ? nullptr
-             : &plan_for(
-                   {.count = count, .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)), .algorithm = forced_});
+    const bool tiny = bytes <= kInlineBytes && tiny_allowed_ && tiny_serves(arithmetic_of(dtype, op));
+    const Plan* plan = tiny ? nullptr : &plan_for(key_of(count, dtype, op, forced_));
     if (plan != nullptr) call.summary.plan = plan->hash;
     call.seq = seq_ + 1;
     health_.enter(call.seq, call.summary);
@@ -133,9 +132,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
     last_plan_ = nullptr;
   }
 
-  std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp) const override {
-    const std::int32_t index = index_of(algorithm);
-    PlanKey key{.count = count, .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)), .algorithm = index};
+  std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const override {
+    const PlanKey key = key_of(count, dtype, op, index_of(algorithm));
     last_plan_ = nullptr;
     return planner_.refuses(key);
   }
@@ -178,6 +176,19 @@ class CommunicatorImpl final : public Communicator, private Participant {
       throw InvalidArgument("send and recv overlap; they must be equal or disjoint");
   }
 
+  bool tiny_serves(Arithmetic arithmetic) const {
+    const bool any_order = !in_order_ || arithmetic == Arithmetic::exact;
+    if (forced_ >= 0) return forced_ == one_shot_ && any_order;
+    return any_order || arithmetic == Arithmetic::ordered;
+  }
+
+  static PlanKey key_of(std::size_t count, DType dtype, RedOp op, std::int32_t algorithm) {
+    return {.count = count,
+            .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)),
+            .arithmetic = arithmetic_of(dtype, op),
+            .algorithm = algorithm};
+  }
+
   const Plan& plan_for(const PlanKey& key) {
     if (last_plan_ == nullptr || !(key == last_key_)) {
       last_plan_ = nullptr;  // the planner may drop it, and throw
@@ -213,7 +224,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   }
 
   /// One shot, the data inside the control lines: each rank writes its line, reads all the others' and folds them in
-  /// the order of ranks.
+  /// the order of ranks, in reproducible mode as a tree.
   void all_reduce_tiny(const Call& call, std::size_t count) {
     Members& members = founded_.members;
     ControlLine& own = members.own().line(call.seq);
@@ -232,7 +243,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
       }
       sources_[rank] = line.payload;
     }
-    if (count != 0)
+    if (count != 0 && in_order_)
+      fold_as_tree(call, count);
+    else if (count != 0)
       kernels::reduce(call.dtype, call.op, call.output, sources_.data(), static_cast<int>(sources_.size()), count,
                       static_cast<std::uint32_t>(sources_.size()));
     if (last_tiny_bytes_ != bytes) {
@@ -243,6 +256,20 @@ class CommunicatorImpl final : public Communicator, private Participant {
     }
     last_ = {.algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)].name.data(),
              .predicted_s = tiny_predicted_s_};
+  }
+
+  /// The canonical tree over the ranks: lower ones on the left, left parts powers of two.
+  void fold_as_tree(const Call& call, std::size_t count) {
+    const std::size_t ranks = sources_.size();
+    for (std::size_t step = 1; step < ranks; step *= 2) {
+      const bool last = 2 * step >= ranks;
+      for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
+        const void* pair[] = {sources_[left], sources_[left + step]};
+        std::byte* into = last ? call.output : partials_.data() + left * kInlineBytes;
+        kernels::reduce(call.dtype, call.op, into, pair, 2, count, last ? static_cast<std::uint32_t>(ranks) : 0);
+        sources_[left] = into;
+      }
+    }
   }
 
   void await(const ControlLine& line, std::uint64_t seq) {
@@ -265,6 +292,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
   std::int32_t forced_ = -1;
   std::int32_t one_shot_ = -1;
   bool tiny_allowed_ = false;
+  bool in_order_ = false;            ///< reproducible mode, and there is more than one order
+  std::vector<std::byte> partials_;  ///< of a tiny fold in order
   std::size_t last_tiny_bytes_ = ~std::size_t{0};
   double tiny_predicted_s_ = 0;
   mutable const Plan* last_plan_ = nullptr;

@@ -45,6 +45,7 @@ struct CommInfo {
   int node = 0;  ///< of this rank
   double busbw_limit_gbs =
       0;  ///< highest all-reduce bus bandwidth that the measured memory or links allow, GB/s (10^9)
+  std::chrono::nanoseconds timeout{0};  ///< deadline of every wait
 };
 
 /// What umbel_info prints: one (name, value) line each, grouped by section, as this rank sees it.

@@ -44,6 +44,12 @@ std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_lis
 
 }  // namespace
 
+Arithmetic arithmetic_of(DType dtype, RedOp op) {
+  const bool half = dtype == DType::fp16 || dtype == DType::bf16;
+  if (!half && dtype != DType::fp32 && dtype != DType::fp64) return Arithmetic::exact;
+  return half && op != RedOp::min && op != RedOp::max ? Arithmetic::widened : Arithmetic::ordered;
+}
+
 const Plan& Planner::plan(const PlanKey& key) {
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
@@ -52,12 +58,19 @@ const Plan& Planner::plan(const PlanKey& key) {
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
-std::string Planner::refuses_mode(const algos::Algorithm& algorithm) const {
-  // With one or two ranks every algorithm computes the one expression that there is.
-  if (in_.reproducible && in_.shape.ranks() > 2)
-    return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks", algorithm.name,
-                       in_.shape.ranks());
-  return "";
+/// Why an algorithm's results may differ from one placement of the ranks to another.
+std::string Planner::refuses_mode(const algos::Algorithm& algorithm, const PlanKey& key) const {
+  const int ranks = in_.shape.ranks();
+  // Of two ranks' values there is one fold only.
+  if (!in_.reproducible || ranks <= 2 || key.arithmetic == Arithmetic::exact) return "";
+  if (key.arithmetic == Arithmetic::widened)
+    return fmt::format(
+        "reproducible mode serves sums and products of fp16 and bf16 on at most 2 ranks, not {}: partial results are "
+        "rounded on their way",
+        ranks);
+  if (algorithm.canonical(in_.shape)) return "";
+  return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks placed like this",
+                     algorithm.name, ranks);
 }
 
 double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
@@ -157,7 +170,7 @@ Plan Planner::make(const PlanKey& key) {
   for (const algos::Algorithm& algorithm : catalog) {
     const bool forced = key.algorithm >= 0;
     if (forced && &algorithm != &catalog[static_cast<std::size_t>(key.algorithm)]) continue;
-    std::string refusal = refuses_mode(algorithm);
+    std::string refusal = refuses_mode(algorithm, key);
     if (refusal.empty()) {
       const std::optional<Choice> choice = best_of(algorithm, bytes);
       if (choice)

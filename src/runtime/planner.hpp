@@ -25,8 +25,8 @@ struct PlannerInputs {
   Shape shape = Shape::one_node(1);
   algos::Model model{};
   ArenaLayout layout{};
-  bool direct = false;  ///< user buffers of node-mates can be read
-  bool reproducible = false;
+  bool direct = false;            ///< user buffers of node-mates can be read
+  bool reproducible = false;      ///< only algorithms whose results do not depend on the placement of the ranks
   std::uint64_t chunk_bytes = 0;  ///< 0: chosen
   std::uint64_t piece_bytes = 0;  ///< 0: chosen
   int channels = 0;               ///< 0: chosen
@@ -49,10 +49,19 @@ struct Plan {
   std::uint16_t hash = 0;  ///< of the algorithm, the spec and the cut; never 0
 };
 
+/// How much the order of folds shows in a result; what reproducible mode asks of an algorithm.
+enum class Arithmetic : std::uint8_t {
+  exact,    ///< not at all: integers, which wrap
+  ordered,  ///< the same order gives the same bits: fp32 and fp64, and what does not round
+  widened,  ///< fp16 and bf16: also, between which folds a partial result is rounded to the element type
+};
+Arithmetic arithmetic_of(DType dtype, RedOp op);
+
 /// What a plan depends on.
 struct PlanKey {
   std::uint64_t count = 0;
   std::uint32_t elem_bytes = 1;
+  Arithmetic arithmetic = Arithmetic::widened;
   std::int32_t algorithm = -1;  ///< forced: index in the catalog; −1: automatic
 
   bool operator==(const PlanKey&) const = default;
@@ -73,7 +82,8 @@ class Planner {
   struct KeyHash {
     std::size_t operator()(const PlanKey& key) const noexcept {
       return static_cast<std::size_t>((key.count * 0x9e3779b97f4a7c15U) ^ (key.elem_bytes * 0x85ebca6bU) ^
-                                      static_cast<std::uint64_t>(key.algorithm + 1) << 40U);
+                                      static_cast<std::uint64_t>(key.algorithm + 1) << 40U ^
+                                      static_cast<std::uint64_t>(key.arithmetic) << 60U);
     }
   };
   struct Choice {
@@ -89,7 +99,7 @@ class Planner {
   std::optional<Plan> realize(Choice choice, const PlanKey& key, std::string* reason);
   std::size_t most_semaphores(const algos::Algorithm& algorithm, const algos::Spec& spec) const;
   Built& build(const algos::Algorithm& algorithm, const algos::Spec& spec);
-  std::string refuses_mode(const algos::Algorithm& algorithm) const;
+  std::string refuses_mode(const algos::Algorithm& algorithm, const PlanKey& key) const;
 
   PlannerInputs in_;
   std::map<std::string, std::unique_ptr<Built>> built_;

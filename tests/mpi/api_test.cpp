@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -110,6 +111,12 @@ TEST_F(Api, StructsOfOtherVersions) {
   info.struct_size = 4;
   EXPECT_EQ(umbel_comm_get_info(comm_.native(), &info), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("struct_size"));
+  // a caller whose header has no timeout_s yet: what lies behind its struct is left alone
+  info.timeout_s = -1;
+  info.struct_size = offsetof(umbel_comm_info_t, timeout_s);
+  EXPECT_EQ(umbel_comm_get_info(comm_.native(), &info), UMBEL_SUCCESS);
+  EXPECT_EQ(info.ranks, world_size());
+  EXPECT_EQ(info.timeout_s, -1);
   struct {
     umbel_comm_info_t known;
     std::uint64_t from_the_future;
@@ -174,6 +181,15 @@ TEST_F(Api, ConfigurationIsChecked) {
   EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("no_such_thing"));
   EXPECT_EQ(handle, nullptr);
+}
+
+TEST_F(Api, TheDeadlineInForceIsTold) {
+  EXPECT_EQ(comm_.info().timeout_s, 60);  // make_comm's
+  umbel_comm_t handle = nullptr;
+  check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, nullptr));
+  Comm comm(handle);
+  EXPECT_EQ(comm.info().timeout_s, 300);  // UMBEL_TIMEOUT_S's default
+  comm.close();
 }
 
 TEST_F(Api, AConfiguredAlgorithmRuns) {

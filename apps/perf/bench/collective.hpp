@@ -32,6 +32,7 @@ struct Collective {
   umbel_result_t (*run)(const Call&, umbel_comm_t) = nullptr;
   /// Why MPI has no such call; empty when it has.
   std::string (*peer_lacks)(const Call&) = nullptr;
+  const char* peer_name = nullptr;  ///< the peer's call: MPI_Allreduce
   /// The same by MPI; returns MPI's code.
   int (*run_peer)(const Call&, MPI_Comm) = nullptr;
 };

@@ -29,15 +29,6 @@ Comm make_comm(const Options& options, Session& session) {
   return Comm(handle);
 }
 
-/// As the library takes it; a bad value never comes so far.
-double timeout_of(const Options& options) {
-  constexpr double kDefault = 300;
-  if (options.timeout_s > 0) return options.timeout_s;
-  const char* text = std::getenv("UMBEL_TIMEOUT_S");
-  const double seconds = text == nullptr ? 0 : std::atof(text);
-  return seconds > 0 ? seconds : kDefault;
-}
-
 void print_preamble(const Options& options, const Session& session, const RunFacts& facts) {
   constexpr int kMostRanksListed = 64;
   fmt::print("# {}_perf: Umbel {} ({}), {}\n", facts.collective, facts.version, facts.git, facts.mpi);
@@ -156,7 +147,7 @@ int leave(Session& session, int status, const std::string& text) {
 }
 
 int run_with_options(const Collective& collective, const Options& options, Session& session) {
-  session.set_timeout(std::chrono::duration<double>(timeout_of(options)));
+  if (options.timeout_s > 0) session.set_timeout(std::chrono::duration<double>(options.timeout_s));
   std::optional<Reporter> reporter;
   std::string problem;
   try {
@@ -173,7 +164,9 @@ int run_with_options(const Collective& collective, const Options& options, Sessi
     // a wrong setting (UMBEL_NODES that does not fit, …) is the user's to correct, as a wrong flag is
     session.die(error.what(), error.code() == UMBEL_ERROR_INVALID_ARGUMENT ? kExitUsage : kExitFailure);
   }
+  session.set_timeout(std::chrono::duration<double>(comm.info().timeout_s));
   session.set_health_check([&comm] { comm.check_health(); });
+  session.set_last_words([&reporter] { reporter->write_json(); });
   try {
     reporter->begin(options, session, facts_of(collective, session, comm));
     run_sweep(collective, options, session, comm, *reporter);
@@ -183,11 +176,6 @@ int run_with_options(const Collective& collective, const Options& options, Sessi
     session.finalize();
     return status;
   } catch (const std::exception& error) {
-    try {
-      reporter->write_json();
-    } catch (const std::exception&) {
-      // the failure itself matters more than the file
-    }
     session.die(error.what(), kExitFailure);
   }
 }

@@ -47,6 +47,7 @@ class Runner {
   Loop run_loop(const Case& c, Placement placement, bool with_peer);
   /// One call, lined up and timed, in µs.
   double run_once(const Call& call, bool peer);
+  double run_peer_once(const Call& call);
   std::uint64_t count_wrong(const Case& c, const Call& call, std::uint64_t iteration) const;
   Call prepare(const Case& c, Placement placement, std::uint64_t iteration);
   Timing timing_of(const std::vector<double>& durations, std::uint64_t bytes) const;

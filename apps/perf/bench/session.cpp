@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -31,17 +32,24 @@ void mpi_check(int code, const char* what) {
 
 struct PlacePod {
   std::array<char, 256> host;
+  std::uint64_t pid_namespace;
   int pid;
 };
+
+std::uint64_t own_pid_namespace() {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
 
 std::vector<RankPlace> gather_places(MPI_Comm comm, int size) {
   PlacePod mine{};
   ::gethostname(mine.host.data(), mine.host.size() - 1);
   mine.pid = static_cast<int>(::getpid());
+  mine.pid_namespace = own_pid_namespace();
   std::vector<PlacePod> all(static_cast<std::size_t>(size));
   mpi_check(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, comm), "MPI_Allgather");
   std::vector<RankPlace> places;
-  for (const PlacePod& place : all) places.push_back({place.host.data(), place.pid});
+  for (const PlacePod& place : all) places.push_back({place.host.data(), place.pid, place.pid_namespace});
   return places;
 }
 
@@ -78,7 +86,8 @@ MPI_Op op_of(Across across) {
 }  // namespace
 
 Session::Session(int* argc, char*** argv) {
-  mpi_check(MPI_Init(argc, argv), "MPI_Init");
+  int provided = 0;  // the watchdog's thread does not call MPI
+  mpi_check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &comm_), "MPI_Comm_dup");
   // a failure is ours to report, with the exit status that the tool documents
   MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -105,20 +114,39 @@ void Session::wait(MPI_Request& request, const char* what) {
     next_check = now + kCheckInterval;
     if (check_) check_();
     if (now - start > timeout_) {
-      throw std::runtime_error(fmt::format("{}: other ranks have not come for {:.0f} s (the deadline){}", what,
-                                           timeout_.count(), suspects()));
+      throw std::runtime_error(overdue(what));
     }
   }
 }
 
-std::string Session::suspects() const {
+Watchdog::Guard Session::guard(const char* what) {
+  if (!watchdog_) {
+    const auto judge = [this](const char* call, Watchdog::Seconds lasted) {
+      if (lasted > timeout_) return overdue(call);
+      const std::string dead = suspects(true);
+      return dead.empty() ? dead : call + dead;
+    };
+    watchdog_.emplace(judge, [this](const std::string& reason) { die(reason, kExitFailure); });
+  }
+  return watchdog_->guard(what);
+}
+
+std::string Session::overdue(const char* what) const {
+  return fmt::format("{}: other ranks have not come for {:g} s (the deadline){}", what, timeout_.count(), suspects());
+}
+
+/// What can be seen of the other ranks' processes. libumbel knows more, but says it only of its own calls.
+std::string Session::suspects(bool only_dead) const {
+  const RankPlace& own = places_[static_cast<std::size_t>(rank_)];
   std::string text;
   for (int rank = 0; rank < size_; ++rank) {
     const RankPlace& place = places_[static_cast<std::size_t>(rank)];
-    if (place.host != places_[static_cast<std::size_t>(rank_)].host) continue;
+    if (place.host != own.host || place.pid_namespace != own.pid_namespace) continue;
     const char state = process_state(place.pid);
-    if (state == 'T' || state == 't') text += fmt::format("; rank {} (pid {}) is stopped", rank, place.pid);
     if (state == '\0' || state == 'Z') text += fmt::format("; rank {} (pid {}) is dead", rank, place.pid);
+    if (!only_dead && (state == 'T' || state == 't')) {
+      text += fmt::format("; rank {} (pid {}) is stopped", rank, place.pid);
+    }
   }
   return text;
 }
@@ -169,6 +197,11 @@ void Session::die(const std::string& message, int status) const noexcept {
     const std::string line = fmt::format("rank {} on {} (pid {}): {}\n", rank_, place.host, place.pid, message);
     [[maybe_unused]] const auto written =
         ::write(STDERR_FILENO, line.data(), line.size());  // one call: lines stay whole
+    if (last_words_) last_words_();
+  } catch (...) {
+    // the failure itself matters more than what could not be saved
+  }
+  try {
     std::this_thread::sleep_for(kForOthersToSpeak);
   } catch (...) {
   }

@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "options.hpp"
+#include "watchdog.hpp"
 
 namespace umbel::bench {
 
 struct RankPlace {
   std::string host;
   int pid = 0;
+  std::uint64_t pid_namespace = 0;  ///< pids mean the same where host and this are the same
 };
 
 class Session {
@@ -41,8 +43,14 @@ class Session {
 
   /// Called about ten times a second during waits; throws when the run cannot go on.
   void set_health_check(std::function<void()> check) { check_ = std::move(check); }
-  /// Deadline of the waits below.
+  /// Deadline of the waits below, and of guarded calls.
   void set_timeout(std::chrono::duration<double> timeout) { timeout_ = timeout; }
+  /// Called by die(), to save what there is.
+  void set_last_words(std::function<void()> words) { last_words_ = std::move(words); }
+
+  /// For a call of MPI's that blocks: when it lasts longer than the deadline, or a rank of this host is found dead, the
+  /// process ends as by die(). @param what  a static string
+  Watchdog::Guard guard(const char* what);
 
   void barrier();
   /// Element by element over the ranks; on all ranks.
@@ -58,8 +66,10 @@ class Session {
   [[noreturn]] void die(const std::string& message, int status) const noexcept;
 
  private:
+  static constexpr std::chrono::seconds kStartTimeout{300};  // until the options or the communicator say
   void wait(MPI_Request& request, const char* what);
-  std::string suspects() const;
+  std::string overdue(const char* what) const;
+  std::string suspects(bool only_dead = false) const;
 
   int rank_ = 0;
   int size_ = 1;
@@ -67,7 +77,9 @@ class Session {
   std::vector<RankPlace> places_;
   std::string mpi_version_;
   std::function<void()> check_;
-  std::chrono::duration<double> timeout_{300};
+  std::function<void()> last_words_;
+  std::chrono::duration<double> timeout_{kStartTimeout};
+  std::optional<Watchdog> watchdog_;  // once there is a call to guard
 };
 
 /// Why a run of one rank must not go on: the launcher says that it started more, so they are separate jobs (a program

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "algos/algorithm.hpp"
+#include "algos/canonical.hpp"
+#include "algos/order.hpp"
 
 namespace umbel::algos::all_reduce {
 
@@ -23,5 +25,7 @@ Algorithm hierarchical_leader();
 
 /// For algorithms that serve every shape.
 inline std::string serves_all(const Shape&, const Spec&) { return {}; }
+/// For algorithms that fold each element from rank 0 to the last: with three ranks that is still the canonical tree.
+inline bool folds_in_rank_order(const Shape& shape) { return fold(spans_of(ranks_ascending(shape))).canonical(shape); }
 
 }  // namespace umbel::algos::all_reduce

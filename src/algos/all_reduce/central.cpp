@@ -125,6 +125,7 @@ Algorithm central() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = folds_in_rank_order,
           .cost = cost};
 }
 

@@ -50,6 +50,13 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 2 * floor_log2(p), .sent = p >= 4 ? 2.0 : (p - 1) * (p == 3 ? 0.75 : 1.0)};
 }
 
+bool canonical(const Shape& shape) {
+  const std::vector<Span> ranks = spans_of(ranks_ascending(shape));
+  for (int tree = 0; tree < kTrees; ++tree)
+    if (!double_tree_span(tree, ranks).canonical(shape)) return false;
+  return true;
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
@@ -74,6 +81,7 @@ Algorithm double_tree() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

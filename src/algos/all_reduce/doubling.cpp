@@ -18,6 +18,12 @@ constexpr int kPairRow = 0;
 constexpr int kResultRow = 1;
 constexpr int kRoundRow = 2;
 
+std::vector<Slice> slices_of(std::span<const Operand> operands) {
+  std::vector<Slice> slices;
+  for (const Operand& operand : operands) slices.push_back(operand.slice);
+  return slices;
+}
+
 }  // namespace
 
 PairedRole PairedRole::of(int index, int members) {
@@ -52,6 +58,21 @@ DoublingTraffic doubling_traffic(int members) {
   // some two pairs are as far apart as all the rounds: their numbers are below `pairs`, so when that is above half.
   const bool far = 2 * pairs > 1 << rounds;
   return {.steps = rounds + (pairs > 0 ? 1 : 0) + (far ? 1 : 0), .sent = rounds + (pairs > 0 ? 1 : 0)};
+}
+
+Span doubling_span(const std::vector<std::vector<Span>>& members) {
+  std::vector<Span> active;  // by number
+  const auto count = static_cast<int>(members.size());
+  for (int number = 0; number < 1 << floor_log2(count); ++number) {
+    const int index = PairedRole::member(number, count);
+    std::vector<Span> operands = members[static_cast<std::size_t>(index)];
+    const int pair = PairedRole::of(index, count).pair;
+    if (pair >= 0) operands.push_back(fold(members[static_cast<std::size_t>(pair)]));
+    active.push_back(fold(operands));
+  }
+  for (std::size_t left = active.size() / 2; left > 0; left /= 2)
+    for (std::size_t k = 0; k < left; ++k) active[k] = fold({active[2 * k], active[2 * k + 1]});
+  return active.front();
 }
 
 Doubling::Doubling(Builder& builder, LaneRef memory, const DoublingSetup& setup)
@@ -124,7 +145,7 @@ void Doubling::fold(const Slice& dst, std::span<const Slice> operands) {
   }
 }
 
-void Doubling::exchange(Counter i, std::span<const Slice> own) {
+void Doubling::exchange(Counter i, std::span<const Operand> own) {
   const Range piece{.piece = counted(i)};
   if (role_.active()) {
     exchange_active(i, piece, own);
@@ -132,7 +153,7 @@ void Doubling::exchange(Counter i, std::span<const Slice> own) {
   }
   if (local(role_.pair)) {
     const Slice mine = slot(kPairRow, b_.rank(), piece, i);
-    fold(mine, own);
+    fold(mine, slices_of(own));
     show(role_.pair, mine);
     b_.copy(memory_, b_.output(piece), see(role_.pair, kResultRow, piece, i));
   } else {
@@ -141,11 +162,11 @@ void Doubling::exchange(Counter i, std::span<const Slice> own) {
 }
 
 /// Over a net the own operand leaves from where it lies, and the result arrives in the output.
-void Doubling::exchange_passive(const Range& piece, std::span<const Slice> own) {
-  Slice operand = own.front();
+void Doubling::exchange_passive(const Range& piece, std::span<const Operand> own) {
+  Slice operand = own.front().slice;
   if (own.size() > 1) {
     operand = b_.output(piece);
-    fold(operand, own);
+    fold(operand, slices_of(own));
   }
   show(role_.pair, operand);
   b_.wait(recv_, sent_.wait);
@@ -153,12 +174,12 @@ void Doubling::exchange_passive(const Range& piece, std::span<const Slice> own) 
   if (landed_) b_.wait(memory_, landed_.wait);
 }
 
-void Doubling::exchange_active(Counter i, const Range& piece, std::span<const Slice> own) {
-  std::vector<Slice> operands(own.begin(), own.end());
+void Doubling::exchange_active(Counter i, const Range& piece, std::span<const Operand> own) {
+  std::vector<Slice> operands = slices_of(own);
   if (role_.pair >= 0) {
     // In the order of ranks: a leader's operands are those of several ranks.
-    const auto place = std::ranges::find_if(operands, [&](const Slice& s) { return s.rank > rank_of(role_.pair); });
-    operands.insert(place, see(role_.pair, kPairRow, piece, i));
+    const auto place = std::ranges::find_if(own, [&](const Operand& o) { return o.lowest > rank_of(role_.pair); });
+    operands.insert(operands.begin() + (place - own.begin()), see(role_.pair, kPairRow, piece, i));
   }
   for (int round = 0; round < role_.rounds; ++round) {
     const int other = partner(round);

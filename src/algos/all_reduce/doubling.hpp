@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algos/builder.hpp"
+#include "algos/canonical.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -24,6 +25,12 @@ struct PairedRole {
   static PairedRole of(int index, int members);
   /// Index of active member `number`.
   static int member(int number, int members);
+};
+
+/// One of the values that a member's operand is the fold of.
+struct Operand {
+  Rank lowest = 0;  ///< of the ranks that it stands for
+  Slice slice{};
 };
 
 struct DoublingSetup {
@@ -48,6 +55,9 @@ DoublingTraffic doubling_traffic(int members);
 /// Messages that member `index` sends.
 int doubling_sent(int index, int members);
 
+/// What comes of the members' operands, each a list that its member folds; in the order of `members`.
+Span doubling_span(const std::vector<std::vector<Span>>& members);
+
 /// Writes one member's lanes. exchange() is to be called once, in a loop over pieces.
 class Doubling {
  public:
@@ -55,11 +65,11 @@ class Doubling {
 
   /// Reduces the members' operands into the output. The own operand is the fold of `own`, in order, and is free to be
   /// overwritten by the output once it has been read here.
-  void exchange(Counter piece, std::span<const Slice> own);
+  void exchange(Counter piece, std::span<const Operand> own);
 
  private:
-  void exchange_passive(const Range& piece, std::span<const Slice> own);
-  void exchange_active(Counter i, const Range& piece, std::span<const Slice> own);
+  void exchange_passive(const Range& piece, std::span<const Operand> own);
+  void exchange_active(Counter i, const Range& piece, std::span<const Operand> own);
   Rank rank_of(int index) const { return setup_.members[static_cast<std::size_t>(index)]; }
   bool local(int index) const { return b_.shape().same_node(b_.rank(), rank_of(index)); }
   Slice slot(int row, Rank of, const Range& piece, Counter i) const;

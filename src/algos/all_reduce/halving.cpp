@@ -74,7 +74,8 @@ Slice Halving::see(int index, const Range& range, int slot) {
     return image(slot, range, rank_of(index));
   }
   auto arrival = [&](Wait turn) {
-    return b_.window(range, b_.rank(), setup_.arrivals, {.depth = setup_.depth, .sem = turn.sem});
+    return b_.window(range, b_.rank(), setup_.arrivals,
+                     {.base = setup_.first_arrival, .depth = setup_.depth, .sem = turn.sem});
   };
   b_.wait(recv_, pool_.credits.wait);
   b_.recv(recv_, arrival(pool_.credits.wait), rank_of(index), setup_.channel, pool_.arrived.raise);

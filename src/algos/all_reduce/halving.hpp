@@ -18,6 +18,7 @@ struct HalvingSetup {
   Buffer own = Buffer::input;  ///< where the own operand lies
   int kind = 0;                ///< one kind of semaphores
   int arrivals = 0;            ///< region: `depth` slots of all the blocks, for what arrives over a net
+  int first_arrival = 0;       ///< the first of these slots
   int images = -1;  ///< region: kHalvingImages slots laid out like a piece; −1 when no two members share a node
   int depth = 1;
   int channel = 0;

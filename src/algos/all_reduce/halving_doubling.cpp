@@ -45,6 +45,13 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 2 * floor_log2(p) + (pairs ? 2 : 0), .sent = 2.0 * (blocks - 1) / blocks + (pairs ? 1 : 0)};
 }
 
+/// For the powers of two, and where the pairs complete them.
+bool canonical(const Shape& shape) {
+  std::vector<std::vector<Span>> ranks;
+  for (Rank rank = 0; rank < shape.ranks(); ++rank) ranks.push_back({Span::of(rank)});
+  return doubling_span(ranks).canonical(shape);
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
@@ -76,6 +83,7 @@ Algorithm halving_doubling() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

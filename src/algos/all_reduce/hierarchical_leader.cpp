@@ -3,26 +3,34 @@
 //
 // Hierarchical all-reduce through leaders: for small messages on several nodes.
 //
-// Idea. Each node has a leader, its lowest rank. It folds its node's data, exchanges with the other leaders by
-// recursive doubling, and shows the result to its node. One message a node and round is the least latency there is over
-// a network.
+// Idea. Each node has a leader, its lowest rank, and so has each group of nodes, on any number of levels. A leader
+// folds what its group's members have, in one go; the leaders of the highest groups exchange by recursive doubling; and
+// each leader hands the result back to its group. One message a node on its way through the levels, and one a group and
+// round of the exchange, is the least that there is over a network.
 //
-// Names. Per piece: mates copy their input into a window slot, `shown`; the leader folds its own input and all slots in
-// one go, straight into the slot that the exchange shows (doubling.hpp); the result lands in its output and is copied
-// to a slot, `shown` to the mates, who copy it to their outputs. One slot each will do, without credits: a mate shows
-// the next piece only after it has read the result of the last one, which was made after its slot was read. Reading the
-// mates' inputs in place (`direct`) would save a copy of a small message and cost a closing flag: not used.
+// Names. Per piece: mates copy their input into a window slot, `shown`; the leaders of a group's other members send
+// theirs `up`. A leader folds its own input, all slots and what came up, straight into the slot that the exchange shows
+// (doubling.hpp) or that it sends up itself; the result lands in its output, goes `down` to those who sent, and is
+// copied to a slot, `shown` to the mates, who copy it to their outputs. One slot each will do for mates, without
+// credits: a mate shows the next piece only after it has read the result of the last one, which was made after its slot
+// was read. Reading the mates' inputs in place (`direct`) would save a copy of a small message and cost a closing flag:
+// not used.
 //
-// Steps ⌈log₂ N⌉ + 2 for N a power of two (up to 2 more otherwise); bytes that leave the busiest rank, a leader:
-// n log₂ N over the network and n(R−1), read by its R−1 mates. Any p on two nodes or more, any shape, any size.
-// Determinism: a node folds once in rank order, both partners of a round compute the same expression, lower ranks
-// first. Source: Graham et al., "Cheetah: a framework for scalable hierarchical collective operations", 2011.
+// Steps, with M groups of the highest level (racks, or without racks the nodes): log₂ M + 2 for M a power of two (up to
+// 2 more otherwise), and 2 for each level with several members. Bytes that leave the busiest rank, a leader: n log₂ M
+// in the exchange, n for each member of its groups but its own, and n(R−1), read by its R−1 mates. Any p on two nodes
+// or more, uneven nodes and racks included, any size. Determinism: a leader folds once in the order of lowest ranks,
+// both partners of a round compute the same expression, lower ranks first. Source: Graham et al., "Cheetah: a framework
+// for scalable hierarchical collective operations", 2011.
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <ranges>
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/all_reduce/doubling.hpp"
+#include "algos/all_reduce/groups.hpp"
 #include "algos/all_reduce/hierarchy.hpp"
 #include "algos/cost.hpp"
 #include "algos/order.hpp"
@@ -32,89 +40,220 @@ namespace {
 
 constexpr int kShown = 0;
 constexpr int kKinds = 1;
-constexpr int kMateSlot = 0, kResultSlot = 1, kExchangeSlots = 2;
+constexpr int kMateSlot = 0, kResultSlot = 1, kOwnSlots = 2;
+enum Channel { kExchange, kUp, kDown };
 
-struct Slots {
-  const Builder& b;
-  int region;
-  Slice at(int slot, Rank of, const Range& range) const { return b.window(range, of, region, {.base = slot}); }
+/// Where a leader stands: the leaders of its groups' other members, and its own leader, if it leads no highest group.
+struct Standing {
+  std::vector<Rank> led;
+  Rank leader = -1;
+
+  Standing(const Groups& groups, const Groups::Place& place) {
+    for (int level = 1; level <= groups.levels() && leader < 0; ++level) {
+      const Tier& group = *place.tiers[static_cast<std::size_t>(level)];
+      if (place.child[static_cast<std::size_t>(level) - 1] > 0) {
+        leader = group.ranks.front();
+      } else {
+        for (const Tier& member : group.children | std::views::drop(1)) led.push_back(member.ranks.front());
+      }
+    }
+  }
 };
 
-void write_leader(Builder& b, const Slots& slots, const DoublingSetup& setup) {
-  const auto node = b.shape().peers_of(b.rank());
-  const LaneRef lane = b.memory_lane();
-  Doubling doubling(b, lane, setup);
-  b.each_piece([&](Counter i) {
-    const Range piece{.piece = counted(i)};
-    std::vector<Slice> operands{b.input(piece)};
-    for (Rank mate : node.subspan(1)) {
-      b.wait(lane, b.hear(kShown, mate));
-      operands.push_back(slots.at(kMateSlot, mate, piece));
+/// Lanes of a node's leader, and what they share.
+class Leader {
+ public:
+  Leader(Builder& b, const Groups& groups, int region, int depth)
+      : b_(b),
+        mates_(b.shape().peers_of(b.rank()).subspan(1)),
+        place_(groups.place_of(b.rank())),
+        standing_(groups, place_),
+        region_(region),
+        memory_(b.memory_lane()),
+        up_(b.net_lane()),
+        take_(b.net_lane()),
+        down_(b.net_lane()),
+        receive_(b.net_lane()) {
+    const int exchange = doubling_slots(groups.count(), depth);
+    int slot = kOwnSlots + exchange;
+    const StreamPlace above{
+        .peer = standing_.leader, .region = region, .out_slot = slot, .depth = depth, .channel = kUp};
+    for (Rank led : standing_.led)
+      inboxes_.emplace_back(
+          b, memory_, take_,
+          StreamPlace{.peer = led, .region = region, .in_slot = slot += depth, .depth = depth, .channel = kUp});
+    if (!standing_.led.empty()) ready_ = b.flag();
+    if (standing_.leader >= 0) {
+      outbox_.emplace(b, memory_, up_, above);
+      reusable_ = b.flag();
+      if (hands_on()) landed_ = b.flag();
+      return;
     }
-    doubling.exchange(i, operands);
-    if (node.size() == 1) return;
-    b.copy(lane, slots.at(kResultSlot, b.rank(), piece), b.output(piece));
-    for (Rank mate : node.subspan(1)) b.signal(lane, b.tell(kShown, mate));
-  });
-}
+    DoublingSetup setup{
+        .members = {}, .here = place_.top(), .region = region, .slot = kOwnSlots, .depth = depth, .channel = kExchange};
+    setup.goes_on = hands_on();
+    for (const Tier& top : groups.tops()) setup.members.push_back(top.ranks.front());
+    doubling_.emplace(b, memory_, setup);
+  }
 
-void write_mate(Builder& b, const Slots& slots, Rank leader) {
+  void write() {
+    b_.each_piece([&](Counter i) {
+      const Range piece{.piece = counted(i)};
+      const std::vector<Operand> operands = gather(piece);
+      if (doubling_) {
+        doubling_->exchange(i, operands);
+      } else {
+        pass_up(piece, operands);
+      }
+      for (Inbox& inbox : inboxes_) inbox.pop();
+      hand_back(piece);
+    });
+  }
+
+ private:
+  bool hands_on() const { return !mates_.empty() || !standing_.led.empty(); }
+
+  /// The own input, the mates' and what comes up, in the order of their lowest ranks.
+  std::vector<Operand> gather(const Range& piece) {
+    std::vector<Operand> operands{{b_.rank(), b_.input(piece)}};
+    for (Rank mate : mates_) {
+      b_.wait(memory_, b_.hear(kShown, mate));
+      operands.push_back({mate, b_.window(piece, mate, region_, {.base = kMateSlot})});
+    }
+    for (std::size_t k = 0; k < inboxes_.size(); ++k) operands.push_back({standing_.led[k], inboxes_[k].front(piece)});
+    std::ranges::sort(operands, {}, &Operand::lowest);
+    return operands;
+  }
+
+  void pass_up(const Range& piece, const std::vector<Operand>& operands) {
+    if (operands.size() == 1) {
+      outbox_->push(operands.front().slice, piece, reusable_.raise);
+    } else {
+      std::vector<Slice> slices;
+      for (const Operand& operand : operands) slices.push_back(operand.slice);
+      outbox_->produce(piece, [&](const Slice& slot) { b_.reduce(memory_, slot, slices); });
+      b_.signal(memory_, reusable_.raise);
+    }
+    // The input, maybe these very elements, has been read, or has left.
+    b_.wait(receive_, reusable_.wait);
+    b_.recv(receive_, b_.output(piece), standing_.leader, kDown, landed_.raise);
+    if (landed_) b_.wait(memory_, landed_.wait);
+  }
+
+  void hand_back(const Range& piece) {
+    if (ready_) {
+      b_.signal(memory_, ready_.raise);
+      b_.wait(down_, ready_.wait);
+      for (Rank led : standing_.led) b_.send(down_, b_.output(piece), led, kDown);
+    }
+    if (mates_.empty()) return;
+    b_.copy(memory_, b_.window(piece, b_.rank(), region_, {.base = kResultSlot}), b_.output(piece));
+    for (Rank mate : mates_) b_.signal(memory_, b_.tell(kShown, mate));
+  }
+
+  Builder& b_;
+  std::span<const Rank> mates_;
+  Groups::Place place_;
+  Standing standing_;
+  int region_;
+  LaneRef memory_, up_, take_, down_, receive_;
+  std::vector<Inbox> inboxes_;  // by led
+  std::optional<Outbox> outbox_;
+  std::optional<Doubling> doubling_;
+  Flag ready_{};     // the result may be sent down
+  Flag reusable_{};  // the operand has left, or been read
+  Flag landed_{};    // the result has come down
+};
+
+void write_mate(Builder& b, int region, Rank leader) {
   const LaneRef lane = b.memory_lane();
   b.each_piece([&](Counter i) {
     const Range piece{.piece = counted(i)};
-    b.copy(lane, slots.at(kMateSlot, b.rank(), piece), b.input(piece));
+    b.copy(lane, b.window(piece, b.rank(), region, {.base = kMateSlot}), b.input(piece));
     b.signal(lane, b.tell(kShown, leader));
     b.wait(lane, b.hear(kShown, leader));
-    b.copy(lane, b.output(piece), slots.at(kResultSlot, leader, piece));
+    b.copy(lane, b.output(piece), b.window(piece, leader, region, {.base = kResultSlot}));
   });
 }
 
 Program build(Rank rank, const Shape& shape, const Spec& spec) {
+  const Groups groups(shape);
   Builder b(rank, shape, {.pieces = true}, kKinds);
-  const int region = b.region(kExchangeSlots + doubling_slots(shape.nodes(), spec.depth));
-  const Slots slots{b, region};
+  // Slots: own ones, the exchange's, then `depth` for what goes up and for each stream that comes up.
+  int streams = 1;
+  for (int level = 1; level <= groups.levels(); ++level) streams += groups.most_members(level) - 1;
+  const int region = b.region(kOwnSlots + doubling_slots(groups.count(), spec.depth) + streams * spec.depth);
   const Rank leader = shape.peers_of(rank).front();
-  if (rank != leader) {
-    write_mate(b, slots, leader);
-    return b.finish();
+  if (rank == leader) {
+    Leader(b, groups, region, spec.depth).write();
+  } else {
+    write_mate(b, region, leader);
   }
-  DoublingSetup setup{
-      .members = {}, .here = shape.node_of(rank), .region = region, .slot = kExchangeSlots, .depth = spec.depth};
-  setup.goes_on = shape.peers_of(rank).size() > 1;
-  for (int node = 0; node < shape.nodes(); ++node) setup.members.push_back(shape.node_ranks(node).front());
-  write_leader(b, slots, setup);
   return b.finish();
 }
 
+/// Elements that a node's leader sends ÷ n.
+int sent_by_leader(const Groups& groups, const Groups::Place& place) {
+  const Standing standing(groups, place);
+  const int mates = static_cast<int>(place.tiers.front()->ranks.size()) - 1;
+  const int onward = standing.leader >= 0 ? 1 : doubling_sent(place.top(), groups.count());
+  return mates + static_cast<int>(standing.led.size()) + onward;
+}
+
 Traffic traffic(const Shape& shape, const Spec&) {
-  const int nodes = shape.nodes();
+  const Groups groups(shape);
+  const int count = groups.count();
   auto number = [&](const PairedRole& role) {
-    return role.active() ? role.number : PairedRole::of(role.pair, nodes).number;
+    return role.active() ? role.number : PairedRole::of(role.pair, count).number;
   };
-  auto ends = [&](int node, const PairedRole& role) {  // steps to or from the active leader that stands for the node
-    return (role.active() ? 0 : 1) + (shape.node_ranks(node).size() > 1 ? 1 : 0);
+  auto ends = [&](int top, const PairedRole& role) {  // steps to or from the active leader that stands for the group
+    constexpr int kLeaders = 0;                       // the first part's owner is everywhere the first member
+    return (role.active() ? 0 : 1) +
+           groups.steps(groups.tops()[static_cast<std::size_t>(top)], groups.levels(), kLeaders);
   };
   Traffic traffic;
-  for (int from = 0; from < nodes; ++from) {
-    const PairedRole source = PairedRole::of(from, nodes);
-    for (int to = 0; to < nodes; ++to) {
-      const PairedRole target = PairedRole::of(to, nodes);
+  for (int from = 0; from < count; ++from) {
+    const PairedRole source = PairedRole::of(from, count);
+    for (int to = 0; to < count; ++to) {
+      const PairedRole target = PairedRole::of(to, count);
       const int rounds = std::popcount(static_cast<unsigned>(number(source) ^ number(target)));
       traffic.steps = std::max(traffic.steps, ends(from, source) + rounds + ends(to, target));
     }
-    const int mates = static_cast<int>(shape.node_ranks(from).size()) - 1;
-    traffic.sent = std::max(traffic.sent, static_cast<double>(doubling_sent(from, nodes) + mates));
   }
+  for (int node = 0; node < shape.nodes(); ++node)
+    traffic.sent = std::max(
+        traffic.sent, static_cast<double>(sent_by_leader(groups, groups.place_of(shape.node_ranks(node).front()))));
   return traffic;
+}
+
+/// What a group's leader folds: for the leaders of its members what they have folded, for its own member all that is in
+/// it.
+std::vector<Span> operands_of(const Tier& group) {
+  if (group.children.empty()) return spans_of(group.ranks);
+  std::vector<Span> operands = operands_of(group.children.front());
+  for (const Tier& member : group.children | std::views::drop(1)) operands.push_back(fold(operands_of(member)));
+  return operands;
+}
+
+bool canonical(const Shape& shape) {
+  const Groups groups(shape);
+  std::vector<std::vector<Span>> tops;
+  for (const Tier& top : groups.tops()) tops.push_back(operands_of(top));
+  return doubling_span(tops).canonical(shape);
 }
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
+  const Groups groups(query.shape);
   const double piece = t.bytes() / t.pieces();
   const int ranks = query.shape.largest_node();
   double time = t.copy(piece);
   if (ranks > 1) time += 2 * t.flags(ranks - 1) + 2 * t.copy(piece) + ranks * t.read(piece) + t.fold(piece, ranks);
-  time += doubling_traffic(t.nodes()).steps * (t.message() + t.post() + t.wire(piece) + t.fold(piece));
+  for (int level = 1; level <= groups.levels(); ++level) {
+    const int led = groups.most_members(level) - 1;
+    time += 2 * (t.message() + led * t.post() + t.wire(piece, led)) + t.fold(piece, led + 1);
+  }
+  time += doubling_traffic(groups.count()).steps * (t.message() + t.post() + t.wire(piece) + t.fold(piece));
   return t.pieces() * time;
 }
 
@@ -122,13 +261,14 @@ double cost(const CostQuery& query) {
 
 Algorithm hierarchical_leader() {
   return {.name = "hierarchical_leader",
-          .summary = "one leader a node folds, exchanges with the others, and hands back",
-          .steps = "log₂ N + 2, up to 2 more if N is no power of two",
-          .sent = "n(⌊log₂ N⌋ + R − 1), + n if N is no power of two",
+          .summary = "one leader a node and a group folds; the highest exchange, and all hand back",
+          .steps = "log₂ M + 2 + 2L, up to 2 more if M is no power of two",
+          .sent = "n(⌊log₂ M⌋ + R − 1 + K − 1 a level), + n if M is no power of two",
           .source = "Graham et al. 2011",
           .refuses = needs_two_nodes,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

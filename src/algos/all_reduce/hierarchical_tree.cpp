@@ -6,18 +6,23 @@
 // Idea. As hierarchical_ring, but the owners of a shard exchange over two complementary binary trees of the nodes, half
 // of the shard each, instead of a ring: logarithmic depth, and nearly the same bytes.
 //
-// Names. Shard s owns blocks 2s and 2s+1, block 2s+t goes over tree t (double_tree.cpp, tree.hpp). The lanes inside a
-// node take and hand out chunks alternately of both; so all phases run at the same time. More levels: nodes are
-// numbered by their lowest rank; with racks placed one after another most edges of an in-order tree stay inside a rack.
+// Names. M groups of the highest level: racks, or without racks the N nodes. Shard s owns blocks 2s and 2s+1, block
+// 2s+t goes over tree t (double_tree.cpp, tree.hpp); with racks every part of a shard (a path, see groups.hpp) has such
+// a pair of blocks. The lanes before and after the trees take and hand out chunks alternately of both; so all phases
+// run at the same time. With racks the owners of a shard reduce-scatter inside their rack first, on any number of
+// levels, and gather again after the trees (levels.hpp).
 //
-// Steps 2⌊log₂ N⌋ + 2; bytes that leave an owner: up to 2 of its shard over the network (1 for two nodes, 1.5 for
-// three), and what its node-mates read, as hierarchical_ring. Any p on two nodes or more, uneven ones included, any
-// size. Determinism: a node folds once in rank order, each inner node of a tree once, lower ranks first; all get the
-// root's bits. Source: Sanders, Speck & Träff 2009 for the trees.
+// Steps 2⌊log₂ M⌋ + 2, and 2 for each level with several members; bytes that leave an owner: up to 2 of its shard over
+// the network (1 for two groups, 1.5 for three), and what its node-mates read, as hierarchical_ring. Any p on two nodes
+// or more, uneven nodes and racks included, any size. Determinism: a node folds once in rank order, each level once,
+// each inner member of a tree once, lower ranks first; all get the root's bits. Source: Sanders, Speck & Träff 2009 for
+// the trees.
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "algos/all_reduce/all_reduce.hpp"
-#include "algos/all_reduce/hierarchy.hpp"
+#include "algos/all_reduce/levels.hpp"
 #include "algos/all_reduce/tree.hpp"
 #include "algos/cost.hpp"
 #include "algos/order.hpp"
@@ -28,49 +33,49 @@ namespace {
 constexpr int kTrees = 2;
 constexpr int kMaxChildren = 2;
 
-std::vector<std::vector<Rank>> nodes_by_number(const Shape& shape) {
-  std::vector<std::vector<Rank>> nodes;
-  for (int node = 0; node < shape.nodes(); ++node)
-    nodes.emplace_back(shape.node_ranks(node).begin(), shape.node_ranks(node).end());
-  return nodes;
-}
-
 Program build(Rank rank, const Shape& shape, const Spec& spec) {
-  const int shards = Hierarchy::shards(shape);
-  Builder b(rank, shape, {.blocks = shards * kTrees, .chunks = true}, Hierarchy::kKinds);
+  const Groups groups(shape);
+  const int paths = groups.paths();
+  Builder b(rank, shape, {.blocks = groups.shards() * paths * kTrees, .chunks = true}, Hierarchy::kKinds);
   const int slots = tree_slots(spec.depth, kMaxChildren);
-  const int region = b.region(kTrees * slots);
-  Hierarchy hierarchy(b, spec, 1);
-  Flag partial[kTrees], done[kTrees];
-  for (int tree = 0; tree < kTrees; ++tree) {
-    partial[tree] = hierarchy.make_flag();
-    done[tree] = hierarchy.make_flag();
-  }
-  auto unit = [&](int tree, Counter k) {
-    return [=](int shard) { return Range{.block = fixed(shard * kTrees + tree), .chunk = counted(k)}; };
+  const int region = b.region(groups.most_owned() * kTrees * slots);
+  Levels levels(b, spec, groups, 1, paths * kTrees);
+  struct Ends {
+    Flag partial, done;
   };
+  std::map<int, std::array<Ends, kTrees>> ends;  // of the trees, by path
+  for (int path : levels.own_paths())
+    for (Ends& end : ends[path]) end = {levels.make_flag(), levels.make_flag()};
   b.each_chunk([&](Counter k) {
     for (int tree = 0; tree < kTrees; ++tree) {
-      hierarchy.contribute(unit(tree, k), partial[tree].raise);
-      hierarchy.distribute(unit(tree, k), done[tree].wait);
+      const auto at = static_cast<std::size_t>(tree);
+      auto units = [&](int shard, int path) {
+        return Range{.block = fixed((shard * paths + path) * kTrees + tree), .chunk = counted(k)};
+      };
+      levels.contribute(units, [&](int path) { return ends[path][at].partial.raise; });
+      levels.settle();
+      levels.distribute(units, [&](int path) { return ends[path][at].done.wait; });
     }
   });
-  for (int tree = 0; tree < kTrees && hierarchy.owns(); ++tree) {
-    const int here = shape.node_of(rank);
-    const TreeSetup setup{.members = Hierarchy::owners(nodes_by_number(shape), hierarchy.shard()),
-                          .here = here,
-                          .block = hierarchy.shard() * kTrees + tree,
-                          .own = hierarchy.own(),
-                          .region = region,
-                          .slot = tree * slots,
-                          .depth = spec.depth,
-                          .max_children = kMaxChildren,
-                          .channel = tree,
-                          .partial = partial[tree].wait,
-                          .done = done[tree].raise};
-    write_tree(b, double_tree_place(tree, here, shape.nodes()), setup);
+  int number = 0;
+  for (int path : levels.own_paths()) {
+    for (int tree = 0; tree < kTrees; ++tree) {
+      const Ends& end = ends[path][static_cast<std::size_t>(tree)];
+      const TreeSetup setup{.members = levels.members(path),
+                            .here = levels.top(),
+                            .block = (levels.shard() * paths + path) * kTrees + tree,
+                            .own = levels.own(),
+                            .region = region,
+                            .slot = number++ * slots,
+                            .depth = spec.depth,
+                            .max_children = kMaxChildren,
+                            .channel = path * kTrees + tree,
+                            .partial = end.partial.wait,
+                            .done = end.done.raise};
+      write_tree(b, double_tree_place(tree, levels.top(), groups.count()), setup);
+    }
   }
-  hierarchy.finish();
+  levels.finish();
   return b.finish();
 }
 
@@ -82,41 +87,52 @@ int depth_in(int tree, int member, int members) {
   return depth;
 }
 
-Traffic traffic(const Shape& shape, const Spec&) {
-  const auto nodes = nodes_by_number(shape);
-  const auto inner = inner_steps(nodes);
-  const int count = shape.nodes();
-  Traffic traffic;
-  for (int node = 0; node < count; ++node) {
-    int messages = 0;
-    for (int tree = 0; tree < kTrees; ++tree) {
-      const TreePlace place = double_tree_place(tree, node, count);
-      messages += static_cast<int>(place.children.size()) + (place.parent >= 0 ? 1 : 0);
-      traffic.steps =
-          std::max(traffic.steps, 2 * (depth_in(tree, node, count) + inner[static_cast<std::size_t>(node)]));
-    }
-    const int ranks = static_cast<int>(shape.node_ranks(node).size());
-    traffic.sent =
-        std::max(traffic.sent, owner_sent(static_cast<double>(messages) / kTrees, Hierarchy::shards(shape), ranks));
+/// Messages of a member in both trees ÷ 2: what it sends of its data.
+double messages(int member, int members) {
+  int all = 0;
+  for (int tree = 0; tree < kTrees; ++tree) {
+    const TreePlace place = double_tree_place(tree, member, members);
+    all += static_cast<int>(place.children.size()) + (place.parent >= 0 ? 1 : 0);
   }
+  return static_cast<double>(all) / kTrees;
+}
+
+Traffic traffic(const Shape& shape, const Spec&) {
+  const Groups groups(shape);
+  const int count = groups.count();
+  Traffic traffic{.steps = 0, .sent = groups.sent([&](int top) { return messages(top, count); })};
+  for (int top = 0; top < count; ++top)
+    for (int path = 0; path < groups.paths(); ++path)
+      for (int tree = 0; tree < kTrees; ++tree)
+        traffic.steps = std::max(
+            traffic.steps, 2 * (depth_in(tree, top, count) +
+                                groups.steps(groups.tops()[static_cast<std::size_t>(top)], groups.levels(), path)));
   return traffic;
+}
+
+bool canonical(const Shape& shape) {
+  const std::vector<Span> tops = Groups(shape).spans();
+  for (int tree = 0; tree < kTrees; ++tree)
+    if (!double_tree_span(tree, tops).canonical(shape)) return false;
+  return true;
 }
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
-  const int nodes = t.nodes();
-  const int shards = Hierarchy::shards(query.shape);
-  const double half = t.bytes() / shards / kTrees;
-  const double chunks = t.chunks(half);
-  const double chunk = half / chunks;
-  // A chunk of each tree goes up and down. Then the busiest link, an inner node's, sets the pace.
+  const Groups groups(query.shape);
+  const int count = groups.count(), shards = groups.shards();
+  const double share = t.bytes() / shards * groups.largest_share();
+  const double chunks = t.chunks(t.bytes() / shards / groups.paths() / kTrees);
+  const double chunk = share / kTrees / chunks;
+  // A chunk of each tree goes up and down. Then the busiest link, an inner member's, sets the pace.
   const int streams = shards * kTrees;
   const double way =
-      floor_log2(nodes) * (t.net_hop(chunk, 1, streams, t.fold(chunk)) + t.net_hop(chunk, 1, streams, 0));
-  const double busiest = nodes >= 4 ? 2.0 : (nodes == 3 ? 1.5 : 1.0);
-  const double links = t.wire(t.bytes() * busiest) + 4 * chunks * shards * t.post();
-  const double inner = inner_cost(query, t.bytes(), kTrees * chunks);
-  const double ends = inner_cost(query, chunk * streams, 1);
+      floor_log2(count) * (t.net_hop(chunk, 1, streams, t.fold(chunk)) + t.net_hop(chunk, 1, streams, 0));
+  const double busiest = count >= 4 ? 2.0 : (count == 3 ? 1.5 : 1.0);
+  const double links = t.wire(share * shards * busiest) + 4 * chunks * shards * t.post() +
+                       levels_cost(query, groups, t.bytes(), kTrees * chunks);
+  const double inner = inner_cost(query, t.bytes(), groups.paths() * kTrees * chunks);
+  const double ends = inner_cost(query, chunk * streams, 1) + levels_cost(query, groups, chunk * streams, 1);
   return way + std::max(links, inner) * (chunks - 1) / chunks + ends;
 }
 
@@ -125,12 +141,13 @@ double cost(const CostQuery& query) {
 Algorithm hierarchical_tree() {
   return {.name = "hierarchical_tree",
           .summary = "reduce-scatter in the node, two trees of nodes per shard, all-gather in the node",
-          .steps = "2⌊log₂ N⌋ + 2",
+          .steps = "2⌊log₂ M⌋ + 2 + 2L, L levels of racks",
           .sent = "n(2 + 2(R−1))/R (N ≥ 4), up to 2n/R of it over the network",
           .source = "Sanders, Speck & Träff 2009",
           .refuses = needs_two_nodes,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

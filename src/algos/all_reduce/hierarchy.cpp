@@ -12,6 +12,12 @@ namespace {
 enum Kind { kShown = 0, kPublished = 2, kEntered = 4, kLeft = 5 };
 static_assert(kLeft + 1 == Hierarchy::kKinds);
 
+std::size_t largest_group(const Group& group) {
+  std::size_t largest = group.children.size();
+  for (const Group& child : group.children) largest = std::max(largest, largest_group(child));
+  return largest;
+}
+
 }  // namespace
 
 Hierarchy::Hierarchy(Builder& builder, const Spec& spec, int unit_blocks)
@@ -56,12 +62,6 @@ void Hierarchy::open_streams() {
   if (!owns()) return;
   for (Rank mate : mates_) contributions_.emplace_back(b_, fold_, LaneRef{}, shown(mate, shard_));
   published_.emplace(b_, publish_, LaneRef{}, published(b_.rank()), mates_);
-}
-
-std::vector<Rank> Hierarchy::owners(const std::vector<std::vector<Rank>>& nodes, int shard) {
-  std::vector<Rank> owners;
-  for (const auto& node : nodes) owners.push_back(node[static_cast<std::size_t>(shard)]);
-  return owners;
 }
 
 void Hierarchy::contribute(const Unit& unit, Raise partial) {
@@ -118,17 +118,11 @@ void Hierarchy::finish() {
   for (Rank mate : mates_) b_.wait(publish_, b_.hear(kLeft, mate));
 }
 
-std::vector<int> inner_steps(const std::vector<std::vector<Rank>>& nodes) {
-  std::vector<int> steps;
-  for (const auto& node : nodes) steps.push_back(node.size() > 1 ? 1 : 0);
-  return steps;
-}
-
-double owner_sent(double exchanged, int shards, int ranks) { return (exchanged + (shards - 1) + (ranks - 1)) / shards; }
-
 std::string needs_two_nodes(const Shape& shape, const Spec&) {
   if (shape.nodes() < 2) return "needs at least two nodes";
   if (shape.largest_node() > kMaxSources) return "serves at most 256 ranks a node";
+  for (const Group& group : shape.root().children)
+    if (largest_group(group) > kMaxSources) return "serves at most 256 members in a group of nodes";
   return {};
 }
 

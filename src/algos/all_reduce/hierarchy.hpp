@@ -41,8 +41,6 @@ class Hierarchy {
   Hierarchy(Builder& builder, const Spec& spec, int unit_blocks);
 
   static int shards(const Shape& shape) { return shape.smallest_node(); }
-  /// The owner of `shard` on every node of `nodes`.
-  static std::vector<Rank> owners(const std::vector<std::vector<Rank>>& nodes, int shard);
 
   /// The shard that this rank owns; −1: none.
   int shard() const { return shard_; }
@@ -77,14 +75,7 @@ class Hierarchy {
   std::vector<Inbox> results_;  // by other owner
 };
 
-/// Whether each node has more than one rank, in the order of `nodes`: only then do the phases inside the node take
-/// steps.
-std::vector<int> inner_steps(const std::vector<std::vector<Rank>>& nodes);
-
-/// Elements that leave an owner ÷ n, when it sends `exchanged` of its shard over the network and its node has `ranks`
-/// ranks: all shards but one are read by the other owners, its own finished shard by all node-mates.
-double owner_sent(double exchanged, int shards, int ranks);
-
+/// For algorithms that serve every shape of at least two nodes.
 std::string needs_two_nodes(const Shape& shape, const Spec& spec);
 
 /// Seconds that the phases inside a node take for `bytes` of the whole buffer, in `units` units.

@@ -80,6 +80,7 @@ Algorithm one_shot() {
           .refuses = refuses,
           .build = build,
           .traffic = traffic,
+          .canonical = folds_in_rank_order,
           .cost = cost};
 }
 

@@ -35,7 +35,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   setup.region = b.region(doubling_slots(p, spec.depth));
   Doubling doubling(b, b.memory_lane(), setup);
   b.each_piece([&](Counter i) {
-    const Slice own = b.input({.piece = counted(i)});
+    const Operand own{rank, b.input({.piece = counted(i)})};
     doubling.exchange(i, {&own, 1});
   });
   return b.finish();
@@ -44,6 +44,13 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
 Traffic traffic(const Shape& shape, const Spec&) {
   const DoublingTraffic t = doubling_traffic(shape.ranks());
   return {.steps = t.steps, .sent = static_cast<double>(t.sent)};
+}
+
+/// For the powers of two, and where the pairs complete them.
+bool canonical(const Shape& shape) {
+  std::vector<std::vector<Span>> ranks;
+  for (Rank rank = 0; rank < shape.ranks(); ++rank) ranks.push_back({Span::of(rank)});
+  return doubling_span(ranks).canonical(shape);
 }
 
 double cost(const CostQuery& query) {
@@ -75,6 +82,7 @@ Algorithm recursive_doubling() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

@@ -37,6 +37,9 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 2 * floor_log2(p), .sent = static_cast<double>(ceil_log2(p))};
 }
 
+/// A binomial tree's subtrees are those of the canonical tree.
+bool canonical(const Shape&) { return true; }
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
@@ -59,6 +62,7 @@ Algorithm reduce_broadcast() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

@@ -53,6 +53,8 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 2 * (p - 1), .sent = 2.0 * (p - 1) / p};
 }
 
+bool canonical(const Shape& shape) { return ring_canonical(spans_of(ranks_in_order(shape)), shape); }
+
 double cost(const CostQuery& query) {
   const CostTerms terms(query);
   const int p = terms.ranks();
@@ -74,6 +76,7 @@ Algorithm ring() {
           .refuses = serves_all,
           .build = build,
           .traffic = traffic,
+          .canonical = canonical,
           .cost = cost};
 }
 

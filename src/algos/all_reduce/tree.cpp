@@ -187,6 +187,19 @@ TreePlace double_tree_place(int tree, int member, int members) {
   return place;
 }
 
+Span double_tree_span(int tree, const std::vector<Span>& members) {
+  const auto count = static_cast<int>(members.size());
+  const auto subtree = [&](const auto& self, int member) -> Span {
+    std::vector<Span> operands{members[static_cast<std::size_t>(member)]};
+    for (const auto& child : double_tree_place(tree, member, count).children)
+      operands.push_back(self(self, child.member));
+    return fold(operands);
+  };
+  int root = 0;
+  for (int up = 0; up >= 0; up = double_tree_place(tree, root, count).parent) root = up;
+  return subtree(subtree, root);
+}
+
 void write_tree(Builder& builder, const TreePlace& place, const TreeSetup& setup) {
   TreeLanes(builder, place, setup).write();
 }

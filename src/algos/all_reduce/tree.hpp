@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algos/builder.hpp"
+#include "algos/canonical.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -47,6 +48,9 @@ struct TreeSetup {
 
 inline constexpr int kTreeKinds = 4;
 constexpr int tree_slots(int depth, int max_children) { return (2 + max_children) * depth; }
+
+/// What the root of one of two trees makes of the members' operands.
+Span double_tree_span(int tree, const std::vector<Span>& members);
 
 /// Writes the lanes of one tree.
 void write_tree(Builder& builder, const TreePlace& place, const TreeSetup& setup);

@@ -142,6 +142,7 @@ Algorithm two_shot() {
           .refuses = refuses,
           .build = build,
           .traffic = traffic,
+          .canonical = folds_in_rank_order,
           .cost = cost};
 }
 

@@ -45,6 +45,7 @@ enum class Fault : std::uint8_t {
   order,      ///< operands that are not lower rank first
   result,     ///< an output that is not the reduction of every rank's input once, or not the same on all ranks
   formula,    ///< steps or bytes differ from the documented ones
+  canonical,  ///< results are the canonical tree where the catalog says that they are not, or the reverse
 };
 std::string_view name_of(Fault fault) noexcept;
 

@@ -288,6 +288,8 @@ std::string_view name_of(Fault fault) noexcept {
       return "result";
     case Fault::formula:
       return "formula";
+    case Fault::canonical:
+      return "canonical";
   }
   return "";
 }

@@ -113,6 +113,10 @@ Proof prove(const Algorithm& algorithm, const Shape& shape, const Spec& spec, Ef
   const Traffic traffic = algorithm.traffic(shape, spec);
   const Setting setting{.shape = shape, .direct = spec.direct};
   Proof proof = prove_programs(setting, programs, spec.depth, effort, &traffic);
+  if (!proof.finding && proof.canonical != algorithm.canonical(shape))
+    proof.finding =
+        Finding{Fault::canonical, fmt::format("canonical: the results {} the canonical tree over the ranks",
+                                              proof.canonical ? "are, unsaid," : "are not, but should be,")};
   if (proof.finding) proof.finding->text = title(algorithm, shape, spec) + ":\n  " + proof.finding->text;
   return proof;
 }

@@ -44,8 +44,8 @@ struct NamedShape {
   Shape shape;
 };
 
-/// Placements of `ranks` ranks: one node; two nodes, even and uneven; cyclic; reversed; one rank a node; three levels;
-/// random ones. No two equal.
+/// Placements of `ranks` ranks: one node; two nodes, even and uneven; cyclic; reversed; one rank a node; three and four
+/// levels, with even and uneven racks; random ones. No two equal.
 std::vector<NamedShape> shapes_of(int ranks);
 
 /// "0,0,1,1": the node of each rank, as UMBEL_NODES takes it.

@@ -20,7 +20,7 @@ Shape placed(int ranks, NodeOf&& node_of) {
   return Shape::from_nodes(nodes);
 }
 
-/// A placement by a function from rank to (rack, node).
+/// A placement by a function from rank to (…, rack, node).
 template <class PathOf>
 Shape placed_in_racks(int ranks, PathOf&& path_of) {
   std::vector<std::vector<int>> paths;
@@ -67,6 +67,13 @@ std::vector<NamedShape> shapes_of(int ranks) {
   const int nodes = 2 + below(std::max(1, ranks / 2));
   add("random", placed(ranks, [&](Rank) { return below(nodes); }));
   add("random, three levels", placed_in_racks(ranks, [&](Rank) { return std::vector{below(3), below(3)}; }));
+  // Racks of unequal numbers of nodes: two and three; one beside many more than anybody owns parts for.
+  add("uneven racks", placed_in_racks(ranks, [](Rank r) {
+        return r % 5 < 2 ? std::vector{0, r % 5} : std::vector{1, r % 5};
+      }));
+  add("lopsided racks", placed_in_racks(ranks, [](Rank r) { return r < 2 ? std::vector{0, 0} : std::vector{1, r}; }));
+  add("four levels", placed_in_racks(ranks, [](Rank r) { return std::vector{r / 4 % 2, r / 2 % 2, r % 2}; }));
+  add("random, four levels", placed_in_racks(ranks, [&](Rank) { return std::vector{below(3), below(3), below(3)}; }));
   return all;
 }
 

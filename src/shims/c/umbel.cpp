@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <string>
@@ -154,8 +155,9 @@ extern "C" umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info
         .nodes = facts.nodes,
         .node = facts.node,
         .busbw_limit_gbs = facts.busbw_limit_gbs,
+        .timeout_s = std::chrono::duration<double>(facts.timeout).count(),
     };
-    copy_out(value, *info, "umbel_comm_info_t");
+    copy_out(value, *info, "umbel_comm_info_t", offsetof(umbel_comm_info_t, timeout_s));
   });
 }
 

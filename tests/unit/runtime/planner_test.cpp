@@ -16,7 +16,17 @@ PlannerInputs inputs(Rank rank, const Shape& shape) {
   return {.rank = rank, .shape = shape, .layout = {.semaphores = 1024, .slot_bytes = 1U << 20U}, .direct = true};
 }
 
-PlanKey fp32(std::uint64_t count) { return {.count = count, .elem_bytes = 4}; }
+PlanKey key_of(DType dtype, RedOp op, std::uint64_t count) {
+  return {
+      .count = count, .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)), .arithmetic = arithmetic_of(dtype, op)};
+}
+
+PlanKey fp32(std::uint64_t count) { return key_of(DType::fp32, RedOp::sum, count); }
+
+PlanKey forced(PlanKey key, std::string_view name) {
+  key.algorithm = static_cast<std::int32_t>(algos::find_all_reduce(name) - algos::all_reduce_catalog().data());
+  return key;
+}
 
 Shape two_nodes() { return Shape::from_nodes(std::vector<int>{0, 0, 0, 1, 1}); }
 
@@ -98,14 +108,50 @@ TEST(Planner, AForcedAlgorithmIsTheOneOrNone) {
 
 TEST(Planner, SaysWhyNot) {
   PlannerInputs in = inputs(0, Shape::one_node(4));
-  in.reproducible = true;
-  EXPECT_THAT(refusal(in, fp32(10)), HasSubstr("reproducible"));
-  in.reproducible = false;
   in.layout.slot_bytes = 64;
   in.direct = false;
   EXPECT_THAT(refusal(in, fp32(1'000'000)), HasSubstr("UMBEL_WINDOW_BYTES"));
   in.layout = {.semaphores = 1, .slot_bytes = 1U << 20U};
   EXPECT_THAT(refusal(in, fp32(1'000'000)), HasSubstr("semaphores"));
+}
+
+TEST(Planner, ReproducibleModeTakesOnlyTheCanonicalOrder) {
+  for (const int ranks : {2, 3, 4, 5, 8}) {
+    std::vector<int> cyclic;
+    for (Rank rank = 0; rank < ranks; ++rank) cyclic.push_back(rank % 2);
+    for (const Shape& shape : {Shape::one_node(ranks), Shape::from_nodes(cyclic)}) {
+      PlannerInputs in = inputs(0, shape);
+      in.reproducible = true;
+      for (const std::uint64_t count : {1U, 1000U, 1'000'000U})
+        EXPECT_TRUE(Planner(in).plan(fp32(count)).built->algorithm->canonical(shape)) << ranks << " ranks, " << count;
+      for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+        if (!algorithm.refuses(shape, {}).empty()) continue;
+        const std::string reason = refusal(in, forced(fp32(1000), algorithm.name));
+        if (algorithm.canonical(shape))
+          EXPECT_EQ(reason, "") << algorithm.name;
+        else
+          EXPECT_THAT(reason, HasSubstr(std::string(algorithm.name) + " does not fold in the canonical order"));
+      }
+    }
+  }
+}
+
+TEST(Planner, ReproducibleModeKnowsWhatRounds) {
+  PlannerInputs in = inputs(0, Shape::one_node(8));
+  in.reproducible = true;
+  for (const DType dtype : all_dtypes()) {
+    const bool integer = dtype <= DType::uint64, half = dtype == DType::fp16 || dtype == DType::bf16;
+    for (const RedOp op : all_redops()) {
+      const std::string ring = refusal(in, forced(key_of(dtype, op, 1000), "ring"));
+      EXPECT_EQ(ring.empty(), integer) << name_of(dtype) << ' ' << name_of(op);
+      const bool rounds = half && op != RedOp::min && op != RedOp::max;
+      const std::string any = refusal(in, key_of(dtype, op, 1000));
+      EXPECT_EQ(any.empty(), !rounds) << name_of(dtype) << ' ' << name_of(op) << ": " << any;
+      if (rounds) EXPECT_THAT(any, HasSubstr("fp16 and bf16 on at most 2 ranks"));
+    }
+  }
+  in.shape = Shape::one_node(2);
+  EXPECT_EQ(refusal(in, forced(key_of(DType::bf16, RedOp::sum, 1000), "ring")), "");
 }
 
 TEST(Planner, MorePiecesThanALoopCountsAreRefused) {

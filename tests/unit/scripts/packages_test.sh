@@ -22,7 +22,7 @@ SCRIPT
 chmod +x "$folder/dpkg-query" "$folder/apt-get"
 export PATH=$folder:$PATH
 
-# ensure ROOT MISSING: runs ensure_packages as root ("true") or not, with these packages missing.
+# ensure ROOT MISSING [SUDO]: runs ensure_packages as root ("true") or not, with these packages missing, and sudo or not.
 ensure() {
   local root=$1
   rm -f "$folder/apt-calls"
@@ -30,6 +30,7 @@ ensure() {
     set -euo pipefail
     source scripts/lib/build.sh
     am_root() { '"$root"'; }
+    have_sudo() { '"${3-true}"'; }
     ensure_packages "$0/log"' "$folder" >"$folder/stdout" 2>"$folder/stderr"
 }
 
@@ -39,8 +40,13 @@ ensure false '' || fail "nothing is missing, and it stops"
 status=0
 ensure false 'libucx-dev ninja-build' || status=$?
 [[ $status == 3 ]] || fail "without root the status is $status, not 3"
-[[ $(<"$folder/stdout") == 'sudo apt-get update && sudo DEBIAN_FRONTEND=noninteractive apt-get install -y ninja-build libucx-dev' ]] ||
-  fail "the line to type: $(<"$folder/stdout")"
+install='DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ninja-build libucx-dev'
+[[ $(<"$folder/stdout") == "sudo apt-get update && sudo $install" ]] || fail "the line to type: $(<"$folder/stdout")"
+[[ ! -e $folder/apt-calls ]] || fail "apt runs without root"
+status=0
+ensure false 'libucx-dev ninja-build' false || status=$?
+[[ $status == 3 ]] || fail "without sudo the status is $status, not 3"
+[[ $(<"$folder/stdout") == "su -c 'apt-get update && $install'" ]] || fail "the line without sudo: $(<"$folder/stdout")"
 [[ ! -e $folder/apt-calls ]] || fail "apt runs without root"
 
 ensure true 'libucx-dev g++' || fail "as root it stops: $(<"$folder/stderr")"

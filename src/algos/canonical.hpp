@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Whether an algorithm folds in the canonical order: the balanced binary tree over rank numbers, lower ranks on the
+// left, the left part of every subtree a power of two. An algorithm that does gives the same bits on every placement of
+// the ranks, and the same as every other one that does.
+//
+// Each algorithm says so by telling, once more and in terms of the ranks that a partial result contains, in which order
+// it folds; the checker finds the same out from the programs, and a proof fails where the two differ.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "base/shape.hpp"
+
+namespace umbel::algos {
+
+/// What a partial result contains: the canonical tree over ranks [first, first + leaves), or, with no leaves, anything
+/// else.
+struct Span {
+  Rank first = 0;
+  int leaves = 0;
+
+  static Span of(Rank rank) { return {.first = rank, .leaves = 1}; }
+  bool canonical(const Shape& shape) const { return leaves == shape.ranks(); }
+};
+
+/// The fold of two partial results.
+inline Span fold(const Span& left, const Span& right) {
+  const int leaves = left.leaves + right.leaves;
+  const bool fits = left.leaves > 0 && right.leaves > 0 && right.first == left.first + left.leaves &&
+                    left.leaves == static_cast<int>(std::bit_floor(static_cast<unsigned>(leaves - 1)));
+  return {.first = std::min(left.first, right.first), .leaves = fits ? leaves : 0};
+}
+
+/// Folded left to right, lower ranks first.
+inline Span fold(std::vector<Span> operands) {
+  std::ranges::sort(operands, {}, &Span::first);
+  Span all = operands.front();
+  for (std::size_t k = 1; k < operands.size(); ++k) all = fold(all, operands[k]);
+  return all;
+}
+
+inline std::vector<Span> spans_of(const std::vector<Rank>& ranks) {
+  std::vector<Span> spans;
+  for (Rank rank : ranks) spans.push_back(Span::of(rank));
+  return spans;
+}
+
+}  // namespace umbel::algos
