@@ -144,7 +144,7 @@ TEST_P(Communicators, CyclesLeakNoDescriptorsAndNoMappings) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Communicators, testing::Values("1", "2"),
-                         [](const auto& info) { return std::string(info.param) + "nodes"; });
+                         [](const auto& nodes) { return std::string(nodes.param) + "nodes"; });
 
 }  // namespace
 }  // namespace umbel::test

@@ -245,7 +245,7 @@ TEST_P(Bells, ADeadOwnersBellIsRungInVain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutNetwork, Bells, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "network" : "futex"; });
+                         [](const auto& with) { return with.param ? "network" : "futex"; });
 
 }  // namespace
 }  // namespace umbel::runtime
