@@ -99,6 +99,20 @@ void Transport::Impl::take_in_control(Peer& from, std::uint32_t type, std::span<
   count_mail();
 }
 
+void Transport::Impl::note(const MessageHeader& header, std::size_t bytes) {
+  if (!unexpected_handler || notes_.size() >= kMaxMail)
+    return;  // more are not worth it: for_each_unexpected() shows all
+  notes_.push_back({header.key, header.summary, bytes});
+  count_mail();
+}
+
+/// For a new handler.
+void Transport::Impl::note_waiting() {
+  notes_.clear();
+  unexpected.for_each([this](const Unexpected& message) { note(message.header, message.bytes); });
+  count_mail();
+}
+
 /// Control messages wait for a handler to be set; notes are made for a handler only.
 void Transport::Impl::count_mail() noexcept {
   mail.store((control_handler ? mails_.size() : 0) + notes_.size(), std::memory_order_release);

@@ -260,10 +260,7 @@ ucs_status_t Transport::Impl::keep(const MessageHeader& header, void* data, std:
   }
   const ucs_status_t answer = message->desc == nullptr ? UCS_OK : UCS_INPROGRESS;
   unexpected.add(message);
-  if (unexpected_handler && notes_.size() < kMaxMail) {  // more are not worth it: for_each_unexpected() shows all
-    notes_.push_back({header.key, header.summary, bytes});
-    count_mail();
-  }
+  note(header, bytes);
   return answer;
 }
 

@@ -28,9 +28,13 @@ Peer* Transport::Impl::sender(std::int32_t source) noexcept {
 void Transport::Impl::connect(int number, std::string_view address) {
   Peer& to = peer(number);
   if (number == options.rank) throw InvalidArgument("transport: a rank does not connect to itself");
-  if (to.state != PeerState::unknown) throw InvalidArgument(fmt::format("transport: peer {} connected twice", number));
-  worker_.connect(to, address);
-  to.state = PeerState::connected;
+  if (to.asked_for) throw InvalidArgument(fmt::format("transport: peer {} connected twice", number));
+  if (to.state == PeerState::unknown) {
+    worker_.connect(to, address);
+    // Opening takes in what has arrived: the peer may have said goodbye just now.
+    if (to.state == PeerState::unknown) to.state = PeerState::connected;
+  }
+  to.asked_for = true;
   to.heard = Clock::now();
 }
 

@@ -21,7 +21,6 @@ Transport::Impl::Impl(const TransportOptions& chosen)
     peer.number = number;
   }
   const auto lock = hold();
-  require_descriptors(false, chosen.peers - 1 - static_cast<int>(worker_.endpoints.size()));
   worker_.add(*this);
 }
 
@@ -37,6 +36,7 @@ const TransportOptions& checked(const TransportOptions& options) {
   if (options.peers < 1 || options.rank < 0 || options.rank >= options.peers) {
     throw InvalidArgument(fmt::format("transport: rank {} of {} peers", options.rank, options.peers));
   }
+  require_descriptors(false, options.peers - 1);
   return options;
 }
 
@@ -141,6 +141,7 @@ const std::string& Transport::last_failure() const noexcept { return impl_->last
 void Transport::set_unexpected_handler(UnexpectedHandler handler) {
   const auto lock = impl_->hold();
   impl_->unexpected_handler = std::move(handler);
+  impl_->note_waiting();
 }
 
 void Transport::for_each_unexpected(const UnexpectedHandler& visit) const {

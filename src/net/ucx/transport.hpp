@@ -100,7 +100,8 @@ class Transport {
   /// The worker's address.
   const std::string& address() const noexcept;
   /// Opens an endpoint, or shares the one that there is. Not collective, does not wait; an unreachable peer shows up
-  /// later as failed. Once per peer.
+  /// later as failed. Once per peer;
+  /// does nothing when the peer has left or failed already.
   /// @throws UcxError when no device can reach the address (the message names both sides' devices).
   void connect(int peer, std::string_view address);
   PeerState peer_state(int peer) const noexcept;
@@ -137,6 +138,7 @@ class Transport {
   const std::optional<Mismatch>& last_mismatch() const noexcept;
   /// Of the latest request that test() told `failed` about: `rank 3: connection reset by remote peer`.
   const std::string& last_failure() const noexcept;
+  /// It is told of the messages that wait already, too.
   void set_unexpected_handler(UnexpectedHandler handler);
   /// Calls `visit` for each message that waits for its receive (for a call that begins late, and for reports); with
   /// nothing locked.

@@ -89,11 +89,12 @@ struct Peer {
   int number = -1;
   Endpoint* endpoint = nullptr;
   PeerState state = PeerState::unknown;
-  bool broken = false;    // the connection is closed: nothing may be answered over it
-  bool dirty = false;     // something was sent since the last flush
-  bool draining = false;  // a drain message is under way
-  int controls = 0;       // control messages that UCX has not taken up yet
-  std::string text;       // why it is not connected
+  bool asked_for = false;  // connect() was called
+  bool broken = false;     // the connection is closed: nothing may be answered over it
+  bool dirty = false;      // something was sent since the last flush
+  bool draining = false;   // a drain message is under way
+  int controls = 0;        // control messages that UCX has not taken up yet
+  std::string text;        // why it is not connected
   Clock::time_point heard{};
   std::uint64_t sequence = 0;  // of the latest message from it
   Clock::time_point left_at{};
@@ -160,6 +161,8 @@ class Transport::Impl {
   bool send_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes, bool urgent);
   void take_in_control(Peer& from, std::uint32_t type, std::span<const std::byte> bytes);
   bool flushed();
+  void note(const MessageHeader& header, std::size_t bytes);
+  void note_waiting();
   void count_mail() noexcept;
   unsigned dispatch();  // takes the lock itself
 

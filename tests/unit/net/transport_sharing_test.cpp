@@ -181,6 +181,7 @@ TEST(TransportSharing, HandlersRunInTheirOwnTransportOnly) {
       EXPECT_EQ(bytes, 8U);
     });
     EXPECT_FALSE(quiet->has_mail());
+    b.barrier();  // both have their handlers: what comes before is not told
     const RequestId send = quiet->post_send(other, key_of(b.rank, 1), call_of(1), &value, 8);
     EXPECT_EQ(finish(*busy, busy->post_send(other, key_of(b.rank, 1), call_of(1), &value, 8)), RequestState::done);
     EXPECT_EQ(quiet->test(send), RequestState::done);
@@ -248,7 +249,7 @@ TEST(TransportSharing, MailIsKeptForItsHandlerAndBounded) {
 
 /// One thread per rank and communicator, all at once: what ThreadSanitizer is to look at.
 void exchange_in_a_thread(const Bootstrap& b, std::uint64_t nonce, unsigned seed) {
-  constexpr std::uint64_t kRounds = 60;
+  constexpr std::uint64_t kRounds = 40;
   const auto transport = make_connected(b, nonce);
   std::uint64_t controls = 0;
   std::uint64_t wrong = 0;
@@ -274,7 +275,7 @@ void exchange_in_a_thread(const Bootstrap& b, std::uint64_t nonce, unsigned seed
 
 TEST(TransportSharing, ThreadsExchangeAtOnceOnOneWorker) {
   constexpr unsigned kCommunicators = 3;
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 2; ++round) {
     std::vector<std::thread> communicators;
     for (unsigned c = 0; c < kCommunicators; ++c) {
       communicators.emplace_back([c, nonce = fresh_nonce()] {
