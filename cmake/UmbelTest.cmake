@@ -59,12 +59,13 @@ function(umbel_register_test name)
   endif()
 endfunction()
 
-# umbel_test(NAME name LABELS … SOURCES … LINKS … [RANKS n…] [TIMEOUT s] [ENVIRONMENT A=b…] [NO_MAIN])
+# umbel_test(NAME name LABELS … SOURCES … LINKS … [RANKS n… | SHARDS n] [TIMEOUT s] [ENVIRONMENT A=b…] [NO_MAIN])
 #
 # A GoogleTest program. With RANKS it runs under mpirun, once per number of ranks (tests NAME.1, NAME.2, …), and its
-# main() starts MPI (tests/support/mpi_main.cpp). NO_MAIN: the sources bring their own main().
+# main() starts MPI (tests/support/mpi_main.cpp). SHARDS: its cases are shared out to so many tests (NAME.0, …), which
+# run side by side. NO_MAIN: the sources bring their own main().
 function(umbel_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_MAIN" "NAME;TIMEOUT" "LABELS;SOURCES;LINKS;RANKS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_MAIN" "NAME;TIMEOUT;SHARDS" "LABELS;SOURCES;LINKS;RANKS;ENVIRONMENT")
   add_executable(${arg_NAME} ${arg_SOURCES})
   set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
@@ -81,6 +82,14 @@ function(umbel_test)
     else()
       target_link_libraries(${arg_NAME} PRIVATE GTest::gmock_main)
     endif()
+  endif()
+  if(arg_SHARDS)
+    math(EXPR last "${arg_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      umbel_register_test(${arg_NAME}.${shard} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} COMMAND ${arg_NAME}
+                          ENVIRONMENT GTEST_TOTAL_SHARDS=${arg_SHARDS} GTEST_SHARD_INDEX=${shard} ${arg_ENVIRONMENT})
+    endforeach()
+    return()
   endif()
   if(NOT arg_RANKS)
     umbel_register_test(${arg_NAME} LABELS ${arg_LABELS} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT ${arg_ENVIRONMENT}

@@ -3,9 +3,10 @@
 //
 // The C++ interface of Umbel: a header-only layer over umbel.h. C++20.
 //
-//   umbel_comm_t handle = nullptr;
-//   umbel::check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, nullptr));
-//   umbel::Comm comm(handle);                  // owns it from here
+//   #include <umbel/umbel.hpp>
+//   #include <umbel/umbel_mpi.h>               // only for from_mpi: umbel.hpp includes no mpi.h
+//
+//   umbel::Comm comm = umbel::Comm::from_mpi(MPI_COMM_WORLD);
 //   std::vector<float> gradient(n), sum(n);
 //   comm.all_reduce(gradient, sum);            // out-of-place
 //   comm.all_reduce_in_place(sum, UMBEL_AVG);  // in-place
@@ -97,6 +98,16 @@ class Comm {
   explicit Comm(const umbel_bootstrap_t& bootstrap) { check(umbel_comm_create(&handle_, &bootstrap, nullptr)); }
   Comm(const umbel_bootstrap_t& bootstrap, const umbel_config_t& config) {
     check(umbel_comm_create(&handle_, &bootstrap, &config));
+  }
+  /// Makes a communicator over the ranks of an MPI communicator, which is not used afterwards. Collective over it. For
+  /// programs that include umbel/umbel_mpi.h too, before or after this header.
+  /// @param mpi_comm  an MPI_Comm  @throws Error
+  template <class MpiComm>
+  static Comm from_mpi(MpiComm mpi_comm, const umbel_config_t& config = UMBEL_CONFIG_INIT) {
+    umbel_comm_t handle = nullptr;
+    // by argument-dependent lookup when this is instantiated, so that the order of the includes does not matter
+    check(umbel_comm_create_from_mpi(&handle, mpi_comm, &config));
+    return Comm(handle);
   }
 
   Comm(const Comm&) = delete;

@@ -2,8 +2,8 @@
 # Copyright (c) 2026, the Umbel authors
 """Counts the results of ctest runs: test_report.py PRESET=JUNIT_XML ...
 
-A GoogleTest program counts by its test cases, anything else as one test. Prints the ten slowest tests, what failed and
-what was skipped and why, and a closing line. With CI=true a skip for any reason but "needs a GPU" is a failure.
+A GoogleTest program counts by its test cases, anything else as one test. Prints the ten slowest tests, what the long ones
+covered (their lines that begin so), what failed and what was skipped and why, and a closing line. With CI=true a skip for any reason but "needs a GPU" is a failure.
 """
 import os
 import re
@@ -12,6 +12,8 @@ import xml.etree.ElementTree as ElementTree
 
 CASE = re.compile(r"^\[\s+(OK|FAILED|SKIPPED)\s+\] ([\w/.]+\.[\w/.]+)(?:, where .*)? \(\d+ ms\)\s*$")
 START = re.compile(r"^\[\s+RUN\s+\] ")
+COVERED = re.compile(r"^covered: (.*)$", re.MULTILINE)
+COUNTS = re.compile(r"(\d+) cases, (\d+) wrong")
 ALLOWED_SKIP = "needs a GPU"
 
 
@@ -23,6 +25,7 @@ class Entry:
         self.seconds = float(element.get("time") or 0)
         self.passed, self.failed, self.skipped = set(), set(), {}
         output = element.findtext("system-out") or ""
+        self.covered = COVERED.findall(output)
         self._read_cases(output)
         crashed = element.find("failure") is not None or element.get("status") == "fail"
         not_run = element.get("status") in ("notrun", "disabled") or element.find("skipped") is not None
@@ -73,8 +76,21 @@ def read(arguments):
     return entries
 
 
+def print_covered(entries):
+    lines = [(entry.name, line) for entry in entries for line in entry.covered]
+    if not lines:
+        return
+    print("\n== what the long tests covered")
+    for name, line in lines:
+        print(f"{name}: {line}")
+    counts = [tuple(map(int, match)) for _, line in lines for match in COUNTS.findall(line)]
+    if counts:
+        print(f"full product, {len(counts)} runs: {sum(cases for cases, _ in counts)} cases, {sum(wrong for _, wrong in counts)} wrong")
+
+
 def main(arguments):
     entries = read(arguments)
+    print_covered(entries)
     print("\n== the ten slowest tests")
     for entry in sorted(entries, key=lambda e: -e.seconds)[:10]:
         print(f"{entry.seconds:8.1f} s  {entry.name}")

@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/stream.hpp"
 
+#include <utility>
+
 namespace umbel::algos {
 
 Outbox::Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place)
@@ -13,9 +15,12 @@ Outbox::Outbox(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace&
   if (local_) {
     free_ = builder_.hear(place_.kind + 1, place_.peer, place_.depth);
     filled_ = builder_.tell(place_.kind, place_.peer);
-  } else {
-    ready_ = builder_.flag();
   }
+}
+
+Flag& Outbox::ready() {
+  if (!ready_) ready_ = builder_.flag();
+  return ready_;
 }
 
 Slice Outbox::slot(const Range& range, Wait turn) const {
@@ -30,8 +35,16 @@ void Outbox::push(const Slice& src, const Range& range, Raise released) {
     builder_.signal(memory_, filled_);
     if (released) builder_.signal(memory_, released);
   } else {
-    builder_.signal(memory_, ready_.raise);
-    builder_.wait(net_, ready_.wait);
+    builder_.signal(memory_, ready().raise);
+    pass(src, range, ready().wait, released);
+  }
+}
+
+void Outbox::pass(const Slice& src, const Range& range, Wait after, Raise released) {
+  if (after) builder_.wait(local_ ? memory_ : net_, after);
+  if (local_) {
+    push(src, range, released);
+  } else {
     builder_.send(net_, src, place_.peer, place_.channel, released);
   }
 }
@@ -51,9 +64,8 @@ void Outbox::publish(const Range& range) {
     builder_.signal(memory_, filled_);
     return;
   }
-  builder_.signal(memory_, ready_.raise);
-  builder_.wait(net_, ready_.wait);
-  builder_.send(net_, slot(range, ready_.wait), place_.peer, place_.channel, returned_);
+  builder_.signal(memory_, ready().raise);
+  pass(slot(range, ready().wait), range, ready().wait, returned_);
 }
 
 Fanout::Fanout(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place, std::span<const Rank> peers)
@@ -119,5 +131,40 @@ Slice Inbox::front(const Range& range) {
 }
 
 void Inbox::pop() { builder_.signal(memory_, free_); }
+
+Intake::Intake(Builder& builder, LaneRef memory, LaneRef net, std::vector<StreamPlace> places, Pool pool)
+    : builder_(builder), memory_(memory), net_(net), places_(std::move(places)), pool_(pool) {
+  for (const StreamPlace& place : places_) {
+    if (local(place)) {
+      near_.emplace_back(builder, memory, net, place);
+    } else {
+      last_ = place.peer;
+    }
+  }
+  if (last_ >= 0 && !pool_.credits) pool_ = make_pool(builder, places_.front().depth);
+}
+
+std::vector<Slice> Intake::front(const Range& range) {
+  auto slot = [&](const StreamPlace& place, Wait turn) {
+    return builder_.window(range, builder_.rank(), place.region,
+                           {.base = place.in_slot, .depth = place.depth, .sem = turn.sem});
+  };
+  if (last_ >= 0) builder_.wait(net_, pool_.credits.wait);
+  for (const StreamPlace& place : places_)
+    if (!local(place))  // they arrive in this order
+      builder_.recv(net_, slot(place, pool_.credits.wait), place.peer, place.channel,
+                    place.peer == last_ ? pool_.arrived.raise : Raise{});
+  if (last_ >= 0) builder_.wait(memory_, pool_.arrived.wait);
+  std::vector<Slice> slices;
+  auto near = near_.begin();
+  for (const StreamPlace& place : places_)
+    slices.push_back(local(place) ? (near++)->front(range) : slot(place, pool_.arrived.wait));
+  return slices;
+}
+
+void Intake::pop() {
+  for (Inbox& inbox : near_) inbox.pop();
+  if (last_ >= 0) builder_.signal(memory_, pool_.credits.raise);
+}
 
 }  // namespace umbel::algos

@@ -12,6 +12,9 @@
 // Slots go by the count of signals consumed, so loops of any length work.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "algos/builder.hpp"
 
 namespace umbel::algos {
@@ -37,6 +40,10 @@ class Outbox {
   /// Sends `src`, which stands for `range`. `released` is raised once the elements may be overwritten.
   void push(const Slice& src, const Range& range, Raise released = {});
 
+  /// Sends `src` when `after` (if any) is signalled, when the memory lane does nothing else that comes before. The lane
+  /// that waits for it is the memory lane if the peer is local, else the net lane.
+  void pass(const Slice& src, const Range& range, Wait after, Raise released = {});
+
   /// Sends what `write(slot)` puts into a slot of this rank's window.
   template <class Write>
   void produce(const Range& range, Write&& write) {
@@ -45,6 +52,7 @@ class Outbox {
   }
 
  private:
+  Flag& ready();
   Slice claim(const Range& range);
   void publish(const Range& range);
   Slice slot(const Range& range, Wait turn) const;
@@ -56,7 +64,7 @@ class Outbox {
   Wait free_{};       // credits of the slots
   Raise returned_{};  // over a net: raised by a transfer that has left its slot
   Raise filled_{};
-  Flag ready_{};
+  Flag ready_{};  // over a net, made when it is needed
 };
 
 /// Sends one message to several ranks: local ones read the same slot, the others are sent to from where the data lies.
@@ -110,6 +118,29 @@ class Inbox {
   Pool pool_;
   Wait filled_{};
   Raise free_{};
+};
+
+/// Receives one message from each of several ranks at a time: their slots are given out, filled and given back
+/// together.
+class Intake {
+ public:
+  /// `places` in the order in which front() returns slots. Places over a net share `pool`, made when it is not given.
+  Intake(Builder& builder, LaneRef memory, LaneRef net, std::vector<StreamPlace> places, Pool pool = {});
+
+  /// Waits for the next message of each, which stand for `range`, and says where they lie.
+  std::vector<Slice> front(const Range& range);
+  /// Gives the slots of the last front() back.
+  void pop();
+
+ private:
+  bool local(const StreamPlace& place) const { return builder_.shape().same_node(builder_.rank(), place.peer); }
+
+  Builder& builder_;
+  LaneRef memory_, net_;
+  std::vector<StreamPlace> places_;
+  std::vector<Inbox> near_;  // of local places
+  Rank last_ = -1;           // the last place over a net
+  Pool pool_;
 };
 
 }  // namespace umbel::algos

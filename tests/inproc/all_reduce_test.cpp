@@ -93,7 +93,8 @@ INSTANTIATE_TEST_SUITE_P(OneNode, EveryAlgorithm,
 INSTANTIATE_TEST_SUITE_P(VirtualNodes, EveryAlgorithm,
                          testing::Values(Placement{2, "2"}, Placement{4, "2"}, Placement{5, "2"},
                                          Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"}, Placement{3, "3"},
-                                         Placement{4, "0/0,0/1,1/0,1/1"}),
+                                         Placement{4, "0/0,0/1,1/0,1/1"}, Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"},
+                                         Placement{8, "0/0/0,0/0/1,0/1/0,0/1/1,1/0/0,1/1/0,1/1/1,1/1/1"}),
                          [](const auto& i) {
                            std::string name = fmt::format("p{}_{}", i.param.ranks, i.param.nodes);
                            std::ranges::replace_if(

@@ -185,9 +185,7 @@ TEST_F(Api, ConfigurationIsChecked) {
 
 TEST_F(Api, TheDeadlineInForceIsTold) {
   EXPECT_EQ(comm_.info().timeout_s, 60);  // make_comm's
-  umbel_comm_t handle = nullptr;
-  check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, nullptr));
-  Comm comm(handle);
+  Comm comm = Comm::from_mpi(MPI_COMM_WORLD);
   EXPECT_EQ(comm.info().timeout_s, 300);  // UMBEL_TIMEOUT_S's default
   comm.close();
 }
@@ -221,6 +219,24 @@ TEST_F(Api, AdapterRefusesWhatIsNoCommunicator) {
   umbel_comm_t handle = nullptr;
   EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_NULL, nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("MPI_COMM_NULL"));
+}
+
+TEST_F(Api, CppFromMpi) {
+  EXPECT_EQ(Comm::from_mpi(MPI_COMM_WORLD).ranks(), world_size());
+  umbel_config_t config = UMBEL_CONFIG_INIT;
+  config.timeout_s = 17;
+  Comm comm = Comm::from_mpi(MPI_COMM_SELF, config);
+  EXPECT_EQ(comm.ranks(), 1);
+  EXPECT_EQ(comm.info().timeout_s, 17);
+  config.algorithm = "no_such_thing";
+  try {
+    Comm::from_mpi(MPI_COMM_SELF, config);
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), UMBEL_ERROR_INVALID_ARGUMENT);
+    EXPECT_THAT(error.what(), HasSubstr("no_such_thing"));
+  }
+  EXPECT_THROW(Comm::from_mpi(MPI_COMM_NULL), Error);
 }
 
 TEST_F(Api, AdapterTakesSubgroups) {

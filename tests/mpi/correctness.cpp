@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -41,10 +42,12 @@ std::vector<std::uint64_t> counts_for(int ranks) {
 
 class Sweep {
  public:
-  Sweep(int rank, int ranks)
+  /// @param only  this layout; all by default.
+  Sweep(int rank, int ranks, std::optional<std::size_t> only)
       : rank_(rank),
         ranks_(ranks),
-        layouts_(layouts_for(ranks)),
+        all_layouts_(!only),
+        layouts_(only ? std::vector<Layout>{layouts_for(ranks).at(*only)} : layouts_for(ranks)),
         counts_(counts_for(ranks)),
         algorithms_(all_algorithms()),
         send_(kLargestCount * sizeof(double)),
@@ -104,21 +107,25 @@ class Sweep {
   }
 
   /// Every algorithm must have run somewhere, once there are ranks enough for all placements and all were asked for.
-  int finish(bool all_layouts) {
+  /// @param full  the whole product was run: scripts/lib/test_report.py repeats what that covered.
+  int finish(bool full) {
     constexpr int kEnoughRanks = 8;
     std::uint64_t wrong = wrong_cases_;
     std::string ran;
     for (const std::string& algorithm : algorithms_) {
-      if (all_layouts && runs_of_[algorithm] == 0 && ranks_ >= kEnoughRanks) {
+      if (all_layouts_ && runs_of_[algorithm] == 0 && ranks_ >= kEnoughRanks) {
         fmt::print(stderr, "[rank {}] {} never ran\n", rank_, algorithm);
         ++wrong;
       }
-      ran += fmt::format(" {}:{}", algorithm, runs_of_[algorithm]);
+      if (runs_of_[algorithm] > 0) ran += fmt::format(" {}:{}", algorithm, runs_of_[algorithm]);
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     if (rank_ == 0)
-      fmt::print("{} ranks: {} cases, {} wrong;{}; {} refused pairs of algorithm and placement\n", ranks_, cases_,
-                 wrong, ran, refused_);
+      fmt::print("{}{} ranks, {}: {} cases, {} wrong, {} refused pairs of algorithm and placement ({:.0f} s);{}\n",
+                 full ? "covered: " : "", ranks_,
+                 all_layouts_ ? fmt::format("{} placements", layouts_.size()) : layouts_.front().name, cases_, wrong,
+                 refused_, took.count(), ran);
     for (Comm& comm : comms_) comm.close();
     return wrong == 0 ? 0 : 1;
   }
@@ -151,8 +158,10 @@ class Sweep {
     return *pattern;
   }
 
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   int rank_;
   int ranks_;
+  bool all_layouts_;
   std::vector<Layout> layouts_;
   std::vector<std::uint64_t> counts_;
   std::vector<std::string> algorithms_;
@@ -167,20 +176,19 @@ class Sweep {
   std::map<std::string, int> runs_of_;
 };
 
-void run_sample(Sweep& sweep, std::optional<std::size_t> layout) {
+void run_sample(Sweep& sweep) {
   const auto allowed = [&](std::size_t i, std::size_t a, std::size_t j, std::size_t b) {
-    if (layout && j == kLayout && b != *layout) return false;
     if (i == kAlgorithm && j == kLayout) return sweep.served(a, b);
     return (i != kAlgorithm || sweep.served_anywhere(a)) && (j != kAlgorithm || sweep.served_anywhere(b));
   };
   for (const Choice& choice : pairwise(sweep.sizes(), allowed)) sweep.run(choice);
 }
 
-void run_product(Sweep& sweep, std::optional<std::size_t> layout) {
+void run_product(Sweep& sweep) {
   const std::vector<std::size_t> sizes = sweep.sizes();
   Choice choice(sizes.size(), 0);
   while (true) {
-    if (sweep.served(choice[kAlgorithm], choice[kLayout]) && (!layout || choice[kLayout] == *layout)) sweep.run(choice);
+    if (sweep.served(choice[kAlgorithm], choice[kLayout])) sweep.run(choice);
     std::size_t factor = 0;
     while (factor < sizes.size() && ++choice[factor] == sizes[factor]) choice[factor++] = 0;
     if (factor == sizes.size()) return;
@@ -202,13 +210,13 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--layout") == 0 && i + 1 < argc) layout = static_cast<std::size_t>(std::atoi(argv[++i]));
   }
   try {
-    Sweep sweep(rank, ranks);
+    Sweep sweep(rank, ranks, layout);
     if (full) {
-      run_product(sweep, layout);
+      run_product(sweep);
     } else {
-      run_sample(sweep, layout);
+      run_sample(sweep);
     }
-    const int status = sweep.finish(!layout);
+    const int status = sweep.finish(full);
     MPI_Finalize();
     return status;
   } catch (const std::exception& error) {

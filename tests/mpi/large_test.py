@@ -19,7 +19,8 @@ def check(folder, dtype, size, nodes, algorithms):
     expect(status == 0, f"{out}\n{err}")
     for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
         expect(row["out_of_place"]["wrong"] == 0 and row["in_place"]["wrong"] == 0, f"{row}")
-        print(f"        {row['size_bytes']} bytes {dtype}, {nodes} nodes: {row['algorithm']}, none wrong", flush=True)
+        print(f"covered: {row['size_bytes']} bytes, {row['count']} elements {dtype}, 2 ranks on {nodes} nodes: {row['algorithm']}, "
+              "0 wrong out-of-place, 0 in-place", flush=True)
 
 
 def elements_beyond_an_int_on_one_node(folder):

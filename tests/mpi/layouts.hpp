@@ -48,9 +48,7 @@ inline Comm make_comm(const std::string& nodes, double timeout_s = 60) {
   ::setenv("UMBEL_NODES", nodes.c_str(), 1);
   umbel_config_t config = UMBEL_CONFIG_INIT;
   config.timeout_s = timeout_s;
-  umbel_comm_t handle = nullptr;
-  check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config));
-  return Comm(handle);
+  return Comm::from_mpi(MPI_COMM_WORLD, config);
 }
 
 inline std::vector<std::string> all_algorithms() {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 
@@ -43,20 +44,27 @@ std::uint64_t to_size(const char* flag, const std::string& text) {
   throw UsageError(fmt::format("{} {}: not a size; expected bytes, such as 8, 64K, 128M or 1G", flag, text));
 }
 
-int to_int(const char* flag, const std::string& text, int least, int most) {
-  int value = 0;
+/// The number that the whole text is; nullopt when it is none, or not within the bounds.
+template <class Number>
+std::optional<Number> number_of(const std::string& text, Number least, Number most) {
+  Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    throw UsageError(fmt::format("{} {}: expected a whole number, at least {}{}", flag, text, least,
-                                 most < 1'000'000'000 ? fmt::format(" and at most {}", most) : ""));
-  }
-  return value;
+  const bool good = error == std::errc{} && end == text.data() + text.size() && value >= least && value <= most;
+  return good ? std::optional(value) : std::nullopt;
 }
 
 constexpr int kAnyInt = 1'000'000'000;
 
-void take_int(int& target, const char* flag, const std::string& text, int least, int most = kAnyInt) {
-  if (!text.empty()) target = to_int(flag, text, least, most);
+int to_int(const char* flag, const std::string& text, int least, int most) {
+  if (const auto value = number_of(text, least, most)) return *value;
+  throw UsageError(fmt::format("{} {}: expected a whole number, at least {}{}", flag, text, least,
+                               most < kAnyInt ? fmt::format(" and at most {}", most) : ""));
+}
+
+/// Leaves the target alone when the flag was not given.
+template <class Target>
+void take_int(Target& target, const char* flag, const std::string& text, int least, int most = kAnyInt) {
+  if (!text.empty()) target = static_cast<Target>(to_int(flag, text, least, most));
 }
 
 void take_sizes(Options& options, const Raw& raw) {
@@ -70,32 +78,27 @@ void take_sizes(Options& options, const Raw& raw) {
   }
   if (!raw.step_bytes.empty()) options.step_bytes = to_size("-i", raw.step_bytes);
   if (options.step_bytes == 0) throw UsageError("-i 0: the step must be at least one byte");
-  if (!raw.step_factor.empty()) {
-    options.step_factor = static_cast<std::uint64_t>(to_int("-f", raw.step_factor, 1, kAnyInt));
-  }
+  take_int(options.step_factor, "-f", raw.step_factor, 1);
 }
 
-void take_types(Options& options, const Raw& raw) {
-  for (const std::string& name : split(raw.types)) {
+/// A comma list of names, each one that `find` knows, or all.
+template <class Info>
+std::vector<Info> infos_of(const char* flag, const std::string& list, std::span<const Info> known,
+                           std::optional<Info> (*find)(std::string_view)) {
+  std::vector<Info> infos;
+  for (const std::string& name : split(list)) {
     if (name == "all") {
-      options.types.assign(all_types().begin(), all_types().end());
-    } else if (const auto type = find_type(name)) {
-      options.types.push_back(*type);
+      infos.assign(known.begin(), known.end());
+    } else if (const auto info = find(name)) {
+      infos.push_back(*info);
     } else {
       std::vector<std::string_view> names;
-      for (const TypeInfo& known : all_types()) names.push_back(known.name);
-      throw UsageError(fmt::format("-d {}: no such type; there are {}, and all", name, fmt::join(names, ", ")));
+      for (const Info& one : known) names.push_back(one.name);
+      throw UsageError(
+          fmt::format("{} {}: there is no such; there are {}, and all", flag, name, fmt::join(names, ", ")));
     }
   }
-  for (const std::string& name : split(raw.ops)) {
-    if (name == "all") {
-      options.ops.assign(all_ops().begin(), all_ops().end());
-    } else if (const auto op = find_op(name)) {
-      options.ops.push_back(*op);
-    } else {
-      throw UsageError(fmt::format("-o {}: no such operation; there are sum, prod, min, max, avg, and all", name));
-    }
-  }
+  return infos;
 }
 
 std::vector<std::string> known_algorithms() {
@@ -150,13 +153,10 @@ void refuse_several(const Raw& raw, int argc, const char* const* argv, int ranks
 
 void take_timeout(Options& options, const std::string& text) {
   if (text.empty()) return;
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   constexpr double kLongest = 1e9;
-  if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0) || seconds > kLongest) {
-    throw UsageError(fmt::format("-T {}: expected seconds", text));
-  }
-  options.timeout_s = seconds;
+  const auto seconds = number_of(text, 0.0, kLongest);
+  if (!seconds) throw UsageError(fmt::format("-T {}: expected seconds", text));
+  options.timeout_s = *seconds;
 }
 
 Options interpret(Options options, const Raw& raw, int ranks) {
@@ -166,10 +166,11 @@ Options interpret(Options options, const Raw& raw, int ranks) {
   take_int(options.check, "-c", raw.check, 0);
   take_int(options.cycles, "-N", raw.cycles, 0);
   take_int(options.root, "-r", raw.root, -1, std::max(ranks - 1, 0));
-  if (!raw.across.empty()) options.across = static_cast<Across>(to_int("-a", raw.across, 0, 3));
-  if (!raw.cpu_time.empty()) options.cpu_time = to_int("-C", raw.cpu_time, 0, 1) == 1;
+  take_int(options.across, "-a", raw.across, 0, 3);
+  take_int(options.cpu_time, "-C", raw.cpu_time, 0, 1);
   take_timeout(options, raw.timeout);
-  take_types(options, raw);
+  options.types = infos_of("-d", raw.types, all_types(), find_type);
+  options.ops = infos_of("-o", raw.ops, all_ops(), find_op);
   take_algorithms(options, raw);
   if (!raw.peer.empty() && raw.peer != "mpi") {
     throw UsageError(fmt::format("--peer {}: no such peer; there is mpi", raw.peer));

@@ -24,9 +24,7 @@ Comm make_comm(const Options& options, Session& session) {
   umbel_config_t config = UMBEL_CONFIG_INIT;
   config.reproducible = options.reproducible ? 1 : 0;
   config.timeout_s = options.timeout_s;
-  umbel_comm_t handle = nullptr;
-  check(umbel_comm_create_from_mpi(&handle, session.comm(), &config));
-  return Comm(handle);
+  return Comm::from_mpi(session.comm(), config);
 }
 
 void print_preamble(const Options& options, const Session& session, const RunFacts& facts) {

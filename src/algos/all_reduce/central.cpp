@@ -117,16 +117,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm central() {
-  return {.name = "central",
-          .summary = "everybody to rank 0, rank 0 to everybody",
-          .steps = "2",
-          .sent = "n(p−1)",
-          .source = "Li et al. 2014",
-          .refuses = serves_all,
-          .build = build,
-          .traffic = traffic,
-          .canonical = folds_in_rank_order,
-          .cost = cost};
+  return everywhere({.name = "central",
+                     .summary = "everybody to rank 0, rank 0 to everybody",
+                     .steps = "2",
+                     .sent = "n(p−1)",
+                     .source = "Li et al. 2014"},
+                    {build, traffic, folds_in_rank_order, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

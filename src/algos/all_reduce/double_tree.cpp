@@ -31,8 +31,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   const int p = shape.ranks();
   if (p == 1) return alone(shape);
   Builder b(rank, shape, {.blocks = kTrees, .chunks = true}, kTrees * kTreeKinds);
-  TreeSetup setup{.members = {}, .here = rank, .depth = spec.depth, .max_children = kMaxChildren};
-  for (Rank r = 0; r < p; ++r) setup.members.push_back(r);
+  TreeSetup setup{.members = ranks_ascending(shape), .here = rank, .depth = spec.depth, .max_children = kMaxChildren};
   const int slots = tree_slots(spec.depth, kMaxChildren);
   setup.region = b.region(kTrees * slots);
   for (int tree = 0; tree < kTrees; ++tree) {
@@ -73,16 +72,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm double_tree() {
-  return {.name = "double_tree",
-          .summary = "two complementary binary trees, half of the data each, in chunks",
-          .steps = "2⌊log₂ p⌋",
-          .sent = "2n (p ≥ 4)",
-          .source = "Sanders, Speck & Träff 2009",
-          .refuses = serves_all,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return everywhere({.name = "double_tree",
+                     .summary = "two complementary binary trees, half of the data each, in chunks",
+                     .steps = "2⌊log₂ p⌋",
+                     .sent = "2n (p ≥ 4)",
+                     .source = "Sanders, Speck & Träff 2009"},
+                    {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -75,6 +75,18 @@ Span doubling_span(const std::vector<std::vector<Span>>& members) {
   return active.front();
 }
 
+Span doubling_span(const std::vector<Span>& members) {
+  std::vector<std::vector<Span>> lists;
+  for (const Span& member : members) lists.push_back({member});
+  return doubling_span(lists);
+}
+
+bool round_leaves_nodes(const Shape& shape, int bit) {
+  for (Rank rank = 0; rank + bit < shape.ranks(); ++rank)
+    if ((rank & bit) == 0 && !shape.same_node(rank, rank + bit)) return true;
+  return false;
+}
+
 Doubling::Doubling(Builder& builder, LaneRef memory, const DoublingSetup& setup)
     : b_(builder),
       setup_(setup),

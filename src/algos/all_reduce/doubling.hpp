@@ -57,6 +57,10 @@ int doubling_sent(int index, int members);
 
 /// What comes of the members' operands, each a list that its member folds; in the order of `members`.
 Span doubling_span(const std::vector<std::vector<Span>>& members);
+/// The same for one operand each.
+Span doubling_span(const std::vector<Span>& members);
+/// Whether some two ranks that differ in `bit` of their number, and exchange in that round, are on different nodes.
+bool round_leaves_nodes(const Shape& shape, int bit);
 
 /// Writes one member's lanes. exchange() is to be called once, in a loop over pieces.
 class Doubling {

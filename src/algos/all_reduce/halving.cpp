@@ -151,8 +151,9 @@ void Halving::all_gather(Counter i) {
       // Straight into the output, once everything given away in this piece has left it.
       b_.wait(recv_, sent_.wait, still_leaving);
       still_leaving = 0;
-      b_.recv(recv_, b_.output(theirs), rank_of(round->partner), setup_.channel, landed_.raise);
-      b_.wait(memory_, landed_.wait);
+      const bool last = std::next(round) == rounds_.rend() && !setup_.done && role_.pair < 0;  // nobody uses it here
+      b_.recv(recv_, b_.output(theirs), rank_of(round->partner), setup_.channel, last ? Raise{} : landed_.raise);
+      if (!last) b_.wait(memory_, landed_.wait);
     }
     unshown.push_back(theirs);
     first = std::min(first, round->give);

@@ -29,8 +29,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   const int p = shape.ranks();
   if (p == 1) return alone(shape);
   Builder b(rank, shape, {.blocks = halving_blocks(p), .pieces = true}, 1);
-  HalvingSetup setup{.members = {}, .here = rank, .depth = spec.depth};
-  for (Rank r = 0; r < p; ++r) setup.members.push_back(r);
+  HalvingSetup setup{.members = ranks_ascending(shape), .here = rank, .depth = spec.depth};
   setup.images = b.region(kHalvingImages, halving_blocks(p), true);
   setup.arrivals = b.region(spec.depth, halving_arrival_blocks(p));
   Halving halving(b, setup);
@@ -46,11 +45,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 }
 
 /// For the powers of two, and where the pairs complete them.
-bool canonical(const Shape& shape) {
-  std::vector<std::vector<Span>> ranks;
-  for (Rank rank = 0; rank < shape.ranks(); ++rank) ranks.push_back({Span::of(rank)});
-  return doubling_span(ranks).canonical(shape);
-}
+bool canonical(const Shape& shape) { return doubling_span(spans_of(ranks_ascending(shape))).canonical(shape); }
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
@@ -60,14 +55,12 @@ double cost(const CostQuery& query) {
   double time = halving_blocks(p) == p ? 0.0 : t.hop(piece) + t.hop(piece, 1, 1, false);
   double half = piece / 2;
   for (int bit = 1; 2 * bit <= p; bit <<= 1, half /= 2) {
-    bool leaves = false;
-    for (Rank r = 0; r + bit < p && !leaves; ++r) leaves = (r & bit) == 0 && !query.shape.same_node(r, r + bit);
     // Two exchanges in lock-step; all of a node's ranks send at the same time.
     const double slots = t.spill(4 * half);  // two images
     const double local = 3 * t.flag() + 2 * (t.copy(half) + t.read(half)) * slots + t.fold(half);
     const int sharers = query.shape.largest_node();
     const double remote = 2 * (t.message() + sharers * t.post() + t.wire(half, sharers)) + t.fold(half);
-    time += leaves ? remote : local;
+    time += round_leaves_nodes(query.shape, bit) ? remote : local;
   }
   return t.pieces() * time;
 }
@@ -75,16 +68,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm halving_doubling() {
-  return {.name = "halving_doubling",
-          .summary = "reduce-scatter by halving, all-gather by doubling",
-          .steps = "2⌊log₂ p⌋, + 2 if p is no power of two",
-          .sent = "2n(P−1)/P, P = 2^⌊log₂ p⌋, + n if p is no power of two",
-          .source = "Rabenseifner 2004",
-          .refuses = serves_all,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return everywhere({.name = "halving_doubling",
+                     .summary = "reduce-scatter by halving, all-gather by doubling",
+                     .steps = "2⌊log₂ p⌋, + 2 if p is no power of two",
+                     .sent = "2n(P−1)/P, P = 2^⌊log₂ p⌋, + n if p is no power of two",
+                     .source = "Rabenseifner 2004"},
+                    {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

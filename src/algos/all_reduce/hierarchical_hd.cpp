@@ -119,16 +119,13 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm hierarchical_hd() {
-  return {.name = "hierarchical_hd",
-          .summary = "reduce-scatter in the node, halving-doubling of nodes per shard, all-gather in the node",
-          .steps = "2⌊log₂ M⌋ + 2 + 2L, + 2 if M is no power of two",
-          .sent = "n(2(P−1)/P + 2(R−1))/R, P = 2^⌊log₂ M⌋; + n/R if M is no power of two",
-          .source = "Rabenseifner 2004",
-          .refuses = needs_two_nodes,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return on_several_nodes(
+      {.name = "hierarchical_hd",
+       .summary = "reduce-scatter in the node, halving-doubling of nodes per shard, all-gather in the node",
+       .steps = "2⌊log₂ M⌋ + 2 + 2L, + 2 if M is no power of two",
+       .sent = "n(2(P−1)/P + 2(R−1))/R, P = 2^⌊log₂ M⌋; + n/R if M is no power of two",
+       .source = "Rabenseifner 2004"},
+      {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -78,10 +78,10 @@ class Leader {
     int slot = kOwnSlots + exchange;
     const StreamPlace above{
         .peer = standing_.leader, .region = region, .out_slot = slot, .depth = depth, .channel = kUp};
+    std::vector<StreamPlace> streams;
     for (Rank led : standing_.led)
-      inboxes_.emplace_back(
-          b, memory_, take_,
-          StreamPlace{.peer = led, .region = region, .in_slot = slot += depth, .depth = depth, .channel = kUp});
+      streams.push_back({.peer = led, .region = region, .in_slot = slot += depth, .depth = depth, .channel = kUp});
+    if (!streams.empty()) intake_.emplace(b, memory_, take_, std::move(streams));
     if (!standing_.led.empty()) ready_ = b.flag();
     if (standing_.leader >= 0) {
       outbox_.emplace(b, memory_, up_, above);
@@ -105,7 +105,7 @@ class Leader {
       } else {
         pass_up(piece, operands);
       }
-      for (Inbox& inbox : inboxes_) inbox.pop();
+      if (intake_) intake_->pop();
       hand_back(piece);
     });
   }
@@ -120,7 +120,8 @@ class Leader {
       b_.wait(memory_, b_.hear(kShown, mate));
       operands.push_back({mate, b_.window(piece, mate, region_, {.base = kMateSlot})});
     }
-    for (std::size_t k = 0; k < inboxes_.size(); ++k) operands.push_back({standing_.led[k], inboxes_[k].front(piece)});
+    const std::vector<Slice> fronts = intake_ ? intake_->front(piece) : std::vector<Slice>{};
+    for (std::size_t k = 0; k < fronts.size(); ++k) operands.push_back({standing_.led[k], fronts[k]});
     std::ranges::sort(operands, {}, &Operand::lowest);
     return operands;
   }
@@ -157,7 +158,7 @@ class Leader {
   Standing standing_;
   int region_;
   LaneRef memory_, up_, take_, down_, receive_;
-  std::vector<Inbox> inboxes_;  // by led
+  std::optional<Intake> intake_;  // from those it leads
   std::optional<Outbox> outbox_;
   std::optional<Doubling> doubling_;
   Flag ready_{};     // the result may be sent down
@@ -260,16 +261,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm hierarchical_leader() {
-  return {.name = "hierarchical_leader",
-          .summary = "one leader a node and a group folds; the highest exchange, and all hand back",
-          .steps = "log₂ M + 2 + 2L, up to 2 more if M is no power of two",
-          .sent = "n(⌊log₂ M⌋ + R − 1 + K − 1 a level), + n if M is no power of two",
-          .source = "Graham et al. 2011",
-          .refuses = needs_two_nodes,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return on_several_nodes({.name = "hierarchical_leader",
+                           .summary = "one leader a node and a group folds; the highest exchange, and all hand back",
+                           .steps = "log₂ M + 2 + 2L, up to 2 more if M is no power of two",
+                           .sent = "n(⌊log₂ M⌋ + R − 1 + K − 1 a level), + n if M is no power of two",
+                           .source = "Graham et al. 2011"},
+                          {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -139,16 +139,13 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm hierarchical_tree() {
-  return {.name = "hierarchical_tree",
-          .summary = "reduce-scatter in the node, two trees of nodes per shard, all-gather in the node",
-          .steps = "2⌊log₂ M⌋ + 2 + 2L, L levels of racks",
-          .sent = "n(2 + 2(R−1))/R (N ≥ 4), up to 2n/R of it over the network",
-          .source = "Sanders, Speck & Träff 2009",
-          .refuses = needs_two_nodes,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return on_several_nodes(
+      {.name = "hierarchical_tree",
+       .summary = "reduce-scatter in the node, two trees of nodes per shard, all-gather in the node",
+       .steps = "2⌊log₂ M⌋ + 2 + 2L, L levels of racks",
+       .sent = "n(2 + 2(R−1))/R (N ≥ 4), up to 2n/R of it over the network",
+       .source = "Sanders, Speck & Träff 2009"},
+      {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -12,12 +12,6 @@ namespace {
 enum Kind { kShown = 0, kPublished = 2, kEntered = 4, kLeft = 5 };
 static_assert(kLeft + 1 == Hierarchy::kKinds);
 
-std::size_t largest_group(const Group& group) {
-  std::size_t largest = group.children.size();
-  for (const Group& child : group.children) largest = std::max(largest, largest_group(child));
-  return largest;
-}
-
 }  // namespace
 
 Hierarchy::Hierarchy(Builder& builder, const Spec& spec, int unit_blocks)
@@ -116,14 +110,6 @@ void Hierarchy::finish() {
   for (Rank owner : other_owners_) b_.signal(gather_, b_.tell(kLeft, owner));
   if (!owns()) return;
   for (Rank mate : mates_) b_.wait(publish_, b_.hear(kLeft, mate));
-}
-
-std::string needs_two_nodes(const Shape& shape, const Spec&) {
-  if (shape.nodes() < 2) return "needs at least two nodes";
-  if (shape.largest_node() > kMaxSources) return "serves at most 256 ranks a node";
-  for (const Group& group : shape.root().children)
-    if (largest_group(group) > kMaxSources) return "serves at most 256 members in a group of nodes";
-  return {};
 }
 
 double inner_cost(const CostQuery& query, double bytes, double units) {

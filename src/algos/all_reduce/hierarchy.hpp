@@ -75,9 +75,6 @@ class Hierarchy {
   std::vector<Inbox> results_;  // by other owner
 };
 
-/// For algorithms that serve every shape of at least two nodes.
-std::string needs_two_nodes(const Shape& shape, const Spec& spec);
-
 /// Seconds that the phases inside a node take for `bytes` of the whole buffer, in `units` units.
 double inner_cost(const CostQuery& query, double bytes, double units);
 

@@ -28,8 +28,7 @@ Levels::Levels(Builder& builder, const Spec& spec, const Groups& groups, int uni
     floors_.push_back({.level = level,
                        .child = place_.child[static_cast<std::size_t>(level) - 1],
                        .group = group,
-                       .slot = first_slot[static_cast<std::size_t>(level) - 1],
-                       .pools = {}});
+                       .slot = first_slot[static_cast<std::size_t>(level) - 1]});
   }
   out_order_ = order(false);
   back_order_ = order(true);
@@ -49,8 +48,7 @@ void Levels::open_floors() {
     floor.own = first ? hierarchy_.make_flag() : b_.flag();
     floor.other = first ? hierarchy_.make_flag() : b_.flag();
     floor.given = b_.flag();
-    for (std::size_t child = 0; child < floor.group->children.size(); ++child)
-      floor.pools.push_back(static_cast<int>(child) == floor.child ? Pool{} : make_pool(b_, depth_));
+    floor.pool = make_pool(b_, depth_);
   }
 }
 
@@ -141,24 +139,19 @@ void Levels::give(const Floor& floor, int path, const Slice& src) {
 
 void Levels::fold(const Floor& floor, int path, const Range& range, const Slice& own, Raise then) {
   if (floor.own) b_.wait(floor.fold, floor.own.wait);
-  std::vector<Slice> operands;  // children are in the order of their lowest ranks
-  std::vector<Inbox> taken;
-  for (int child = 0; child < static_cast<int>(floor.group->children.size()); ++child) {
-    if (child == floor.child) {
-      operands.push_back(own);
-      continue;
-    }
-    taken.emplace_back(b_, floor.fold, floor.take,
-                       StreamPlace{.peer = member(floor, child, path),
-                                   .region = region_,
-                                   .in_slot = floor.slot + child * depth_,
-                                   .depth = depth_,
-                                   .channel = channel_ + path},
-                       floor.pools[static_cast<std::size_t>(child)]);
-    operands.push_back(taken.back().front(range));
-  }
+  std::vector<StreamPlace> places;
+  for (int child = 0; child < static_cast<int>(floor.group->children.size()); ++child)
+    if (child != floor.child)
+      places.push_back({.peer = member(floor, child, path),
+                        .region = region_,
+                        .in_slot = floor.slot + child * depth_,
+                        .depth = depth_,
+                        .channel = channel_ + path});
+  Intake intake(b_, floor.fold, floor.take, std::move(places), floor.pool);
+  std::vector<Slice> operands = intake.front(range);
+  operands.insert(operands.begin() + floor.child, own);  // children are in the order of their lowest ranks
   b_.reduce(floor.fold, b_.output(range), operands);
-  for (Inbox& inbox : taken) inbox.pop();
+  intake.pop();
   if (then) b_.signal(floor.fold, then);
 }
 

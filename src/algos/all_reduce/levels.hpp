@@ -69,7 +69,7 @@ class Levels {
     Flag own{}, other{};  // a unit is ready to be folded, or to be given
     Flag given{};         // a given unit has left the output
     int slot = 0;
-    std::vector<Pool> pools;  // by child
+    Pool pool{};  // of what others give
   };
 
   void open_floors();

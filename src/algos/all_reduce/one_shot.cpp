@@ -48,12 +48,6 @@ Program build(Rank rank, const Shape& shape, const Spec&) {
   return b.finish();
 }
 
-std::string refuses(const Shape& shape, const Spec&) {
-  if (shape.nodes() > 1) return "needs all ranks on one node";
-  if (shape.ranks() > kMaxSources) return "serves at most 256 ranks";
-  return {};
-}
-
 Traffic traffic(const Shape& shape, const Spec&) {
   const int p = shape.ranks();
   return {.steps = p > 1 ? 1 : 0, .sent = static_cast<double>(p - 1)};
@@ -72,16 +66,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm one_shot() {
-  return {.name = "one_shot",
-          .summary = "everyone reads everything, inside one node",
-          .steps = "1",
-          .sent = "n(p−1)",
-          .source = "MSCCL++, TensorRT-LLM",
-          .refuses = refuses,
-          .build = build,
-          .traffic = traffic,
-          .canonical = folds_in_rank_order,
-          .cost = cost};
+  return on_one_node({.name = "one_shot",
+                      .summary = "everyone reads everything, inside one node",
+                      .steps = "1",
+                      .sent = "n(p−1)",
+                      .source = "MSCCL++, TensorRT-LLM"},
+                     {build, traffic, folds_in_rank_order, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -30,8 +30,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   const int p = shape.ranks();
   if (p == 1) return alone(shape);
   Builder b(rank, shape, {.pieces = true}, 1);
-  DoublingSetup setup{.members = {}, .here = rank, .depth = spec.depth};
-  for (Rank r = 0; r < p; ++r) setup.members.push_back(r);
+  DoublingSetup setup{.members = ranks_ascending(shape), .here = rank, .depth = spec.depth};
   setup.region = b.region(doubling_slots(p, spec.depth));
   Doubling doubling(b, b.memory_lane(), setup);
   b.each_piece([&](Counter i) {
@@ -47,11 +46,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 }
 
 /// For the powers of two, and where the pairs complete them.
-bool canonical(const Shape& shape) {
-  std::vector<std::vector<Span>> ranks;
-  for (Rank rank = 0; rank < shape.ranks(); ++rank) ranks.push_back({Span::of(rank)});
-  return doubling_span(ranks).canonical(shape);
-}
+bool canonical(const Shape& shape) { return doubling_span(spans_of(ranks_ascending(shape))).canonical(shape); }
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
@@ -62,11 +57,7 @@ double cost(const CostQuery& query) {
   const int sharers = query.shape.largest_node();  // all of a node's ranks send at the same time
   const double remote = t.message() + sharers * t.post() + t.wire(piece, sharers) + t.fold(piece);
   double rounds = 0;
-  for (int bit = 1; bit < p; bit <<= 1) {
-    bool leaves = false;
-    for (Rank r = 0; r + bit < p && !leaves; ++r) leaves = (r & bit) == 0 && !query.shape.same_node(r, r + bit);
-    rounds += leaves ? remote : local;
-  }
+  for (int bit = 1; bit < p; bit <<= 1) rounds += round_leaves_nodes(query.shape, bit) ? remote : local;
   if (!std::has_single_bit(static_cast<unsigned>(p))) rounds += t.one_node() ? local : remote;
   return t.copy(t.bytes()) + t.pieces() * rounds;
 }
@@ -74,16 +65,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm recursive_doubling() {
-  return {.name = "recursive_doubling",
-          .summary = "exchange everything with partners at doubling distance",
-          .steps = "log₂ p, or ⌊log₂ p⌋ + 1 or 2",
-          .sent = "n log₂ p, or n(⌊log₂ p⌋ + 1)",
-          .source = "Thakur, Rabenseifner & Gropp 2005",
-          .refuses = serves_all,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return everywhere({.name = "recursive_doubling",
+                     .summary = "exchange everything with partners at doubling distance",
+                     .steps = "log₂ p, or ⌊log₂ p⌋ + 1 or 2",
+                     .sent = "n log₂ p, or n(⌊log₂ p⌋ + 1)",
+                     .source = "Thakur, Rabenseifner & Gropp 2005"},
+                    {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -25,8 +25,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   const int p = shape.ranks();
   if (p == 1) return alone(shape);
   Builder b(rank, shape, {.chunks = true}, kTreeKinds);
-  TreeSetup setup{.members = {}, .here = rank, .depth = spec.depth, .max_children = ceil_log2(p)};
-  for (Rank r = 0; r < p; ++r) setup.members.push_back(r);
+  TreeSetup setup{.members = ranks_ascending(shape), .here = rank, .depth = spec.depth, .max_children = ceil_log2(p)};
   setup.region = b.region(tree_slots(spec.depth, setup.max_children));
   write_tree(b, binomial_place(rank, p), setup);
   return b.finish();
@@ -54,16 +53,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm reduce_broadcast() {
-  return {.name = "reduce_broadcast",
-          .summary = "fold up a binomial tree, broadcast down it, in chunks",
-          .steps = "2⌊log₂ p⌋",
-          .sent = "n⌈log₂ p⌉",
-          .source = "Thakur, Rabenseifner & Gropp 2005",
-          .refuses = serves_all,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return everywhere({.name = "reduce_broadcast",
+                     .summary = "fold up a binomial tree, broadcast down it, in chunks",
+                     .steps = "2⌊log₂ p⌋",
+                     .sent = "n⌈log₂ p⌉",
+                     .source = "Thakur, Rabenseifner & Gropp 2005"},
+                    {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

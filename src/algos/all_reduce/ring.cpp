@@ -68,16 +68,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm ring() {
-  return {.name = "ring",
-          .summary = "reduce-scatter and all-gather around a ring, node by node",
-          .steps = "2(p−1)",
-          .sent = "2n(p−1)/p",
-          .source = "Patarasuk & Yuan 2009",
-          .refuses = serves_all,
-          .build = build,
-          .traffic = traffic,
-          .canonical = canonical,
-          .cost = cost};
+  return everywhere({.name = "ring",
+                     .summary = "reduce-scatter and all-gather around a ring, node by node",
+                     .steps = "2(p−1)",
+                     .sent = "2n(p−1)/p",
+                     .source = "Patarasuk & Yuan 2009"},
+                    {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -3,6 +3,7 @@
 #include "algos/all_reduce/tree.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "algos/order.hpp"
 
@@ -76,24 +77,25 @@ class TreeLanes {
   }
 
   void open_up() {
-    int number = 0;
+    std::vector<StreamPlace> streams;
     for (const auto& child : place_.children)
-      from_children_.emplace_back(b_, up_.memory, up_.recv, stream(true, rank_of(child.member), number++));
+      streams.push_back(stream(true, rank_of(child.member), static_cast<int>(streams.size())));
+    from_children_.emplace(b_, up_.memory, up_.recv, std::move(streams));
     if (is_root()) {
       finished_ = b_.flag();
       return;
     }
-    to_parent_.emplace_back(b_, up_.memory, up_.send, stream(true, rank_of(place_.parent)));
+    to_parent_.emplace(b_, up_.memory, up_.send, stream(true, rank_of(place_.parent)));
     if (!parent_local()) reusable_ = b_.flag();
   }
 
   void open_down() {
     std::vector<Rank> children;
     for (const auto& child : place_.children) children.push_back(rank_of(child.member));
-    to_children_.emplace_back(b_, down_.memory, down_.send, stream(false, b_.rank()), children);
+    to_children_.emplace(b_, down_.memory, down_.send, stream(false, b_.rank()), children);
     if (is_root()) return;
     if (parent_local())
-      from_parent_.emplace_back(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
+      from_parent_.emplace(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
     else if (!is_leaf() || setup_.done)
       landed_ = b_.flag();
   }
@@ -101,8 +103,8 @@ class TreeLanes {
   /// Children and own operand, in the order of the lowest member that each contains.
   std::vector<Slice> operands(const Range& chunk) {
     std::vector<std::pair<int, Slice>> sorted{{setup_.here, own(chunk)}};
-    for (std::size_t c = 0; c < from_children_.size(); ++c)
-      sorted.emplace_back(place_.children[c].lowest, from_children_[c].front(chunk));
+    const std::vector<Slice> fronts = from_children_->front(chunk);
+    for (std::size_t c = 0; c < fronts.size(); ++c) sorted.emplace_back(place_.children[c].lowest, fronts[c]);
     std::ranges::sort(sorted, {}, &std::pair<int, Slice>::first);
     std::vector<Slice> slices;
     for (const auto& [lowest, slice] : sorted) slices.push_back(slice);
@@ -110,20 +112,20 @@ class TreeLanes {
   }
 
   void reduce_up(const Range& chunk) {
-    if (setup_.partial) b_.wait(up_.memory, setup_.partial);
     if (is_leaf()) {
-      to_parent_.front().push(own(chunk), chunk, reusable_.raise);
+      to_parent_->pass(own(chunk), chunk, setup_.partial, reusable_.raise);
       return;
     }
+    if (setup_.partial) b_.wait(up_.memory, setup_.partial);
     const std::vector<Slice> sources = operands(chunk);
     if (is_root()) {
       b_.reduce(up_.memory, b_.output(chunk), sources, true);
       b_.signal(up_.memory, finished_.raise);
     } else {
-      to_parent_.front().produce(chunk, [&](const Slice& slot) { b_.reduce(up_.memory, slot, sources); });
+      to_parent_->produce(chunk, [&](const Slice& slot) { b_.reduce(up_.memory, slot, sources); });
       if (reusable_) b_.signal(up_.memory, reusable_.raise);
     }
-    for (Inbox& child : from_children_) child.pop();
+    from_children_->pop();
   }
 
   void broadcast_down(const Range& chunk) {
@@ -134,13 +136,13 @@ class TreeLanes {
       here = {};
       b_.signal(down_.memory, setup_.done);
     }
-    to_children_.front().push(b_.output(chunk), chunk, here);
+    to_children_->push(b_.output(chunk), chunk, here);
   }
 
   void receive(const Range& chunk) {
     if (parent_local()) {
-      b_.copy(down_.memory, b_.output(chunk), from_parent_.front().front(chunk));
-      from_parent_.front().pop();
+      b_.copy(down_.memory, b_.output(chunk), from_parent_->front(chunk));
+      from_parent_->pop();
       return;
     }
     // The own operand lies, maybe, in these very elements: it must have been folded, or a leaf's have left.
@@ -152,10 +154,10 @@ class TreeLanes {
   const TreePlace& place_;
   const TreeSetup& setup_;
   Lanes up_, down_;
-  std::vector<Inbox> from_children_;
-  std::vector<Outbox> to_parent_;    // none at the root
-  std::vector<Inbox> from_parent_;   // when it is local
-  std::vector<Fanout> to_children_;  // always one
+  std::optional<Intake> from_children_;
+  std::optional<Outbox> to_parent_;   // none at the root
+  std::optional<Inbox> from_parent_;  // when it is local
+  std::optional<Fanout> to_children_;
   Flag finished_{}, reusable_{}, landed_{};
 };
 

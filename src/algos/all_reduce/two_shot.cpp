@@ -107,12 +107,6 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   return spec.direct ? build_direct(rank, shape) : build_staged(rank, shape, spec.depth);
 }
 
-std::string refuses(const Shape& shape, const Spec&) {
-  if (shape.nodes() > 1) return "needs all ranks on one node";
-  if (shape.ranks() > kMaxSources) return "serves at most 256 ranks";
-  return {};
-}
-
 Traffic traffic(const Shape& shape, const Spec&) {
   const int p = shape.ranks();
   return {.steps = p > 1 ? 2 : 0, .sent = 2.0 * (p - 1) / p};
@@ -134,16 +128,12 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm two_shot() {
-  return {.name = "two_shot",
-          .summary = "owners fold their blocks, everyone reads them back, inside one node",
-          .steps = "2",
-          .sent = "2n(p−1)/p",
-          .source = "MSCCL++, TensorRT-LLM",
-          .refuses = refuses,
-          .build = build,
-          .traffic = traffic,
-          .canonical = folds_in_rank_order,
-          .cost = cost};
+  return on_one_node({.name = "two_shot",
+                      .summary = "owners fold their blocks, everyone reads them back, inside one node",
+                      .steps = "2",
+                      .sent = "2n(p−1)/p",
+                      .source = "MSCCL++, TensorRT-LLM"},
+                     {build, traffic, folds_in_rank_order, cost});
 }
 
 }  // namespace umbel::algos::all_reduce

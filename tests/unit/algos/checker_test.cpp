@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // The checker on programs within a node: one that is right, and that program spoiled in one way at a time.
+#include "algos/check/prove.hpp"
 #include "hand_made.hpp"
 
 namespace umbel::algos::check {
@@ -58,6 +59,17 @@ TEST(Checker, FindsNothingInARightProgram) {
   EXPECT_EQ(report.elements, 12U);
   EXPECT_EQ(report.instructions, 12U);
   EXPECT_TRUE(report.canonical);
+}
+
+TEST(Checker, HoldsAnAlgorithmToWhatItSaysOfItsOrder) {
+  const Shape shape = Shape::one_node(5);
+  Algorithm modest = *find_all_reduce("reduce_broadcast"), boastful = *find_all_reduce("ring");
+  EXPECT_FALSE(prove(modest, shape, {}, Effort::quick).finding);
+  EXPECT_FALSE(prove(boastful, shape, {}, Effort::quick).finding);
+  modest.canonical = [](const Shape&) { return false; };
+  boastful.canonical = [](const Shape&) { return true; };
+  expect_fault(prove(modest, shape, {}, Effort::quick).finding, Fault::canonical, "unsaid");
+  expect_fault(prove(boastful, shape, {}, Effort::quick).finding, Fault::canonical, "should be");
 }
 
 TEST(Checker, RightForEveryCountEvenNone) {

@@ -17,9 +17,14 @@ namespace {
 const CampaignOptions kOptions{.thoroughness = Thoroughness::quick, .max_ranks = 8, .algorithm = {}, .mutants = false};
 #elif defined(UMBEL_TEST_FULL)
 const CampaignOptions kOptions{.thoroughness = Thoroughness::full, .max_ranks = 64, .algorithm = {}, .mutants = false};
+#define UMBEL_PROOF_LINE "covered: "  // scripts/lib/test_report.py repeats it
 #else
 const CampaignOptions kOptions{
     .thoroughness = Thoroughness::standard, .max_ranks = 64, .algorithm = {}, .mutants = false};
+#endif
+
+#ifndef UMBEL_PROOF_LINE
+#define UMBEL_PROOF_LINE ""
 #endif
 
 /// Whether the algorithm serves any placement of so many ranks.
@@ -42,10 +47,10 @@ TEST_P(AlgorithmProof, HoldsForEveryNumberOfRanks) {
     ranks.insert(task.shape.ranks());
   }
   for (int n = 1; n <= options.max_ranks; ++n) EXPECT_EQ(ranks.contains(n), serves(*GetParam(), n)) << n << " ranks";
-  std::printf("%s: %llu programs in %llu runs, %llu instructions, %llu element results%s\n", GetParam()->name.data(),
-              static_cast<unsigned long long>(proof.programs), static_cast<unsigned long long>(proof.runs),
-              static_cast<unsigned long long>(proof.instructions), static_cast<unsigned long long>(proof.elements),
-              proof.canonical ? ", always the canonical tree" : "");
+  std::printf(UMBEL_PROOF_LINE "%s: proved %llu programs in %llu runs, %llu instructions, %llu element results%s\n",
+              GetParam()->name.data(), static_cast<unsigned long long>(proof.programs),
+              static_cast<unsigned long long>(proof.runs), static_cast<unsigned long long>(proof.instructions),
+              static_cast<unsigned long long>(proof.elements), proof.canonical ? ", always the canonical tree" : "");
 }
 
 std::vector<const Algorithm*> catalog() {

@@ -33,7 +33,8 @@ Shape two_nodes() { return Shape::from_nodes(std::vector<int>{0, 0, 0, 1, 1}); }
 std::string refusal(PlannerInputs in, const PlanKey& key) { return Planner(std::move(in)).refuses(key); }
 
 TEST(Planner, EveryRankComesToTheSamePlan) {
-  for (const Shape& shape : {Shape::one_node(4), two_nodes()}) {
+  const std::vector<std::vector<int>> racks{{0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 2}};
+  for (const Shape& shape : {Shape::one_node(4), two_nodes(), Shape::from_paths(racks)}) {
     for (std::uint64_t count : {0U, 1U, 1000U, 100'000U, 10'000'000U}) {
       Planner first(inputs(0, shape));
       const Plan plan = first.plan(fp32(count));

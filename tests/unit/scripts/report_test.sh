@@ -53,6 +53,14 @@ says 'FAILED: some/wrong:C.two'
 says 'FAILED: some/crash'
 says 'FAILED: some/hang'
 
+# what the long tests say of themselves is repeated, and added up
+begin
+add sweep.1 "echo 'covered: 1 ranks: 100 cases, 0 wrong'"
+add sweep.2 "echo 'covered: 2 ranks: 23 cases, 4 wrong'; exit 1"
+report false 1 '1 passed, 1 failed, 0 skipped'
+says 'some/sweep.1: 1 ranks: 100 cases, 0 wrong'
+says 'full product, 2 runs: 123 cases, 4 wrong'
+
 # one rank fails, the others do not: failed
 begin
 add ranks "$(gtest_case '      OK' B.one)
