@@ -27,7 +27,7 @@ void MemoryAgent::start(const Loaded& loaded, const Call& call) {
   seq_ = call.seq;
   summary_ = call.summary;
   semaphores_ = loaded.program->semaphores.data();
-  doorbells_ = loaded.doorbells.data();
+  listeners_ = loaded.listeners.data();
   met_[me] = seq_;
   inputs[me] = const_cast<std::byte*>(call.input);  // programs never write an input: the checker has proved it
   outputs[me] = call.output;
@@ -67,8 +67,7 @@ void NetAgent::start(Loaded& loaded, const Call& call) {
 
 net::MessageKey NetAgent::next_key(const Instr& instr, Rank source) {
   const auto at = static_cast<std::size_t>(&instr - loaded_->program->instrs.data());
-  return {.communicator = 1,
-          .source = source,
+  return {.source = source,
           .sequence = call_->seq,
           .channel = instr.channel,
           .index = loaded_->posted[loaded_->stream_of[at]]++};

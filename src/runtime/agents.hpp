@@ -35,7 +35,7 @@ struct Loaded {
   std::vector<kernels::LaneState> lanes;
   std::array<std::vector<kernels::SemaphoreCell*>, kBanks> own;      ///< by semaphore
   std::array<std::vector<kernels::SemaphoreCell*>, kBanks> targets;  ///< by signal
-  std::vector<Header*> doorbells;                                    ///< by signal; nullptr: this rank's own
+  std::vector<const Member*> listeners;                              ///< by signal; nullptr: this rank itself
   std::vector<std::uint32_t> stream_of;                              ///< by instruction: which message stream
   std::vector<std::uint32_t> posted;                                 ///< by stream: messages posted in this run
   std::vector<std::uint32_t> net_agent_of;                           ///< by lane
@@ -57,8 +57,8 @@ class MemoryAgent : public kernels::HostAgent {
   }
   void signal(std::int32_t signal, std::uint32_t count) {
     HostAgent::signal(signal, count);
-    Header* doorbell = doorbells_[signal];
-    if (doorbell != nullptr) ring(*doorbell);
+    const Member* listener = listeners_[signal];
+    if (listener != nullptr) listener->ring_bell();
   }
 
   std::vector<std::byte*> inputs;  ///< by rank; nullptr: not mapped here
@@ -71,7 +71,7 @@ class MemoryAgent : public kernels::HostAgent {
   Members& members_;
   Health& health_;
   const Semaphore* semaphores_ = nullptr;
-  Header* const* doorbells_ = nullptr;
+  const Member* const* listeners_ = nullptr;
   std::uint64_t seq_ = 0;
   net::CallSummary summary_;
   std::vector<std::uint64_t> met_;  ///< by rank: the last operation in which its line was seen

@@ -4,6 +4,7 @@
 // What all ranks settle while a communicator is made, over the bootstrap.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -37,7 +38,9 @@ void agree(const net::Bootstrap& bootstrap, std::string_view step, const std::fu
 
 /// What the first exchange settles.
 struct Handshake {
-  std::uint64_t job_nonce = 0;  ///< of rank 0
+  std::uint64_t nonce = 0;       ///< of this communicator, by rank 0
+  std::size_t same_process = 0;  ///< how many lower ranks are threads of this process
+  std::size_t same_host = 1;     ///< how many ranks draw on the memory that this one draws on, itself included
 };
 
 /// Collective. Compares version, size, claimed ranks and `configuration` (lines of NAME=VALUE) between all ranks.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include "algos/algorithm.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "kernels/host/reduce.hpp"
 #include "net/fork.hpp"
 #include "runtime/agreement.hpp"
@@ -55,13 +57,12 @@ double busbw_limit_gbs(const Founded& founded) {
   return 2 * (ranks - 1) / ranks / per_byte / 1e9;
 }
 
-class CommunicatorImpl final : public Communicator {
+class CommunicatorImpl final : public Communicator, private Participant {
  public:
   explicit CommunicatorImpl(Founded founded)
       : founded_(std::move(founded)),
         health_(founded_.members, founded_.config.timeout),
-        waiter_(founded_.members.own().header(), founded_.members.transport.get(), founded_.config.wait,
-                founded_.crowded),
+        waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
         planner_(planner_inputs(founded_)),
         executor_(founded_.members, health_, waiter_),
         sources_(founded_.members.all.size()) {
@@ -84,16 +85,18 @@ class CommunicatorImpl final : public Communicator {
       transport->set_unexpected_handler([this](const net::MessageKey& key, const net::CallSummary& found,
                                                std::uint64_t) { health_.on_unexpected(key, found); });
     }
+    founded_.context->join(*this);
   }
 
   ~CommunicatorImpl() override {
     if (net::forked()) return;
+    founded_.context->leave(*this);
     founded_.members.own().header().closed.store(1, std::memory_order_release);
-    if (health_.failed() && founded_.members.transport) founded_.members.transport->leave_behind();
   }
 
   void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) override {
     check(send, recv, count, dtype);
+    const std::scoped_lock inside(inside_);
     if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0)
       health_.throw_failure();  // before a plan, which may be refused for a reason of its own
     const std::size_t bytes = count * size_of(dtype);
@@ -137,6 +140,7 @@ class CommunicatorImpl final : public Communicator {
 
   void check_health() override {
     net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
+    const std::scoped_lock inside(inside_);
     health_.check(seq_);
   }
   CallInfo last_call() const noexcept override { return last_; }
@@ -145,6 +149,21 @@ class CommunicatorImpl final : public Communicator {
   std::vector<Fact> facts() const override { return communicator_facts(founded_); }
 
  private:
+  bool has_mail() const noexcept override {
+    return founded_.members.transport != nullptr && founded_.members.transport->has_mail();
+  }
+
+  void serve_mail() noexcept override {
+    const std::unique_lock inside(inside_, std::try_to_lock);
+    if (!inside) return;
+    try {
+      founded_.members.transport->dispatch();
+      health_.serve();
+    } catch (const std::exception& error) {  // the next call of this communicator will run into it as well
+      log_debug(Subsystem::health, "while serving a communicator that nobody waits in: {}", error.what());
+    }
+  }
+
   void check(const void* send, const void* recv, std::size_t count, DType dtype) const {
     if (net::forked()) net::refuse_if_forked("a collective call");
     if (count > kMaxCount / size_of(dtype)) throw InvalidArgument(fmt::format("count {} is too large", count));
@@ -211,7 +230,7 @@ class CommunicatorImpl final : public Communicator {
     own.summary = call.summary;
     if (bytes != 0) std::memcpy(own.payload, call.input, bytes);
     own.seq.store(call.seq, std::memory_order_release);
-    for (const Member& member : members.all) ring(member.arena.header());
+    for (const Member& member : members.all) member.ring_bell();
     waiter_.reset();
     for (std::size_t rank = 0; rank < members.all.size(); ++rank) {
       const ControlLine& line = members.all[rank].arena.line(call.seq);
@@ -259,6 +278,7 @@ class CommunicatorImpl final : public Communicator {
     while (line.seq.load(std::memory_order_acquire) != seq) health_.look(waiter_.idle());
   }
 
+  std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
   Founded founded_;
   CommInfo info_;
   Health health_;

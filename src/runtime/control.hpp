@@ -3,7 +3,8 @@
 //
 // What lies in a rank's window, one arena per communicator:
 //
-//   Header    done counter, failure flag, doorbell, one control line per bank
+//   Header    done counter, failure flag, one control line per bank
+//   tokens    one per rank: nonzero while that rank may look into this arena
 //   bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts from)
 //   bank 1    …
 //
@@ -55,16 +56,16 @@ struct alignas(64) FailureCell {
 };
 
 struct Header {
-  alignas(64) std::atomic<std::uint64_t> done{0};      ///< the owner's last finished operation
-  alignas(64) std::atomic<std::uint32_t> doorbell{0};  ///< futex word: 1 while the owner sleeps
-  std::atomic<std::uint32_t> closed{0};                ///< the owner has destroyed the communicator
-  alignas(64) std::atomic<std::uint64_t> ping{0};      ///< scratch of the start-up measurement
+  alignas(64) std::atomic<std::uint64_t> done{0};  ///< the owner's last finished operation
+  std::atomic<std::uint32_t> closed{0};            ///< the owner has destroyed the communicator
+  alignas(64) std::atomic<std::uint64_t> ping{0};  ///< scratch of the start-up measurement
   FailureCell failure;
   ControlLine lines[kBanks];
 };
 
 /// Sizes of an arena; equal on all ranks.
 struct ArenaLayout {
+  std::size_t ranks = 1;       ///< of the communicator: tokens
   std::size_t semaphores = 0;  ///< cells per bank
   std::size_t slot_bytes = 0;  ///< per bank
 
@@ -72,7 +73,9 @@ struct ArenaLayout {
   static constexpr std::size_t up(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
   constexpr std::size_t cells_bytes() const { return up(semaphores * sizeof(kernels::SemaphoreCell)); }
   constexpr std::size_t bank_bytes() const { return cells_bytes() + up(slot_bytes); }
-  constexpr std::size_t total() const { return up(sizeof(Header)) + kBanks * bank_bytes(); }
+  static constexpr std::size_t tokens_at() { return up(sizeof(Header)); }
+  constexpr std::size_t banks_at() const { return tokens_at() + up(ranks * sizeof(std::uint64_t)); }
+  constexpr std::size_t total() const { return banks_at() + kBanks * bank_bytes(); }
 };
 
 /// One rank's arena as mapped here.
@@ -83,13 +86,16 @@ class Arena {
 
   explicit operator bool() const { return base_ != nullptr; }
   Header& header() const { return *reinterpret_cast<Header*>(base_); }
+  std::atomic<std::uint64_t>& token(Rank rank) const {
+    return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + ArenaLayout::tokens_at())[rank];
+  }
   ControlLine& line(std::uint64_t seq) const { return header().lines[seq % kBanks]; }
   kernels::SemaphoreCell* cells(int bank) const { return reinterpret_cast<kernels::SemaphoreCell*>(bank_base(bank)); }
   std::byte* slots(int bank) const { return bank_base(bank) + layout_.cells_bytes(); }
 
  private:
   std::byte* bank_base(int bank) const {
-    return base_ + ArenaLayout::up(sizeof(Header)) + static_cast<std::size_t>(bank) * layout_.bank_bytes();
+    return base_ + layout_.banks_at() + static_cast<std::size_t>(bank) * layout_.bank_bytes();
   }
   std::byte* base_ = nullptr;
   ArenaLayout layout_;

@@ -23,7 +23,8 @@ Executor::Executor(Members& members, Health& health, Waiter& waiter)
   kernels::HostContext context;
   context.reader = [this](Rank rank, Buffer buffer, std::uint64_t offset, std::byte* into, std::size_t bytes) {
     const UserBuffers& where = memory_->buffers[static_cast<std::size_t>(rank)];
-    net::cma_read(members_.at(rank).pid, (buffer == Buffer::input ? where.input : where.output) + offset, into, bytes);
+    net::cma_read(members_.at(rank).process.pid, (buffer == Buffer::input ? where.input : where.output) + offset, into,
+                  bytes);
   };
   memory_ = std::make_unique<MemoryAgent>(std::move(context), members, health);
 }
@@ -60,7 +61,7 @@ void Executor::load_cells(Loaded& loaded) const {
       targets.push_back(members_.at(target.peer).arena.cells(bank) + target.sem);
   }
   for (const SignalTarget& target : program.signals)
-    loaded.doorbells.push_back(target.peer == members_.me ? nullptr : &members_.at(target.peer).arena.header());
+    loaded.listeners.push_back(target.peer == members_.me ? nullptr : &members_.at(target.peer));
 }
 
 /// Numbers the message streams, one per (direction, partner, channel), and opens endpoints to all partners, those that

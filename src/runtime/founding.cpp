@@ -18,6 +18,7 @@
 #include "base/log.hpp"
 #include "net/fork.hpp"
 #include "net/window/cma.hpp"
+#include "net/window/memory_limits.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/placement.hpp"
 #include "runtime/topology.hpp"
@@ -31,7 +32,8 @@ namespace {
 
 /// What each rank tells of itself.
 struct Identity {
-  net::WindowDescriptor window;
+  Attachment::Place place;
+  net::ProcessId process;
   net::HostHint host;
   std::uint64_t boot_id = 0;
   std::bitset<kMaxCores> cores;
@@ -40,7 +42,7 @@ struct Identity {
 std::uint64_t token(std::uint64_t nonce, Rank from, Rank to) {
   const std::uint64_t mixed =
       (nonce ^ static_cast<std::uint64_t>(from) << 32U ^ static_cast<std::uint64_t>(to)) * 0x9e3779b97f4a7c15U;
-  return mixed | 1U;  // never the zero of an untouched slot
+  return mixed | 1U;  // never the zero of nobody
 }
 
 /// The log's variables, and a warning for each UMBEL_* variable that there is not; once a process.
@@ -72,49 +74,60 @@ Config settle(const CommOptions& options, Rank rank) {
 
 ArenaLayout layout_for(const Config& config, int ranks) {
   constexpr std::size_t kLeastSlots = 1U << 20U;  // half of the least UMBEL_WINDOW_BYTES; measure() needs most of it
-  return {.semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
+  return {.ranks = static_cast<std::size_t>(ranks),
+          .semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
           .slot_bytes = std::max<std::size_t>(kLeastSlots, config.window_bytes / kBanks)};
 }
 
+/// All ranks of a host take theirs at the same time: each alone may find that there is enough.
+void require_memory(std::size_t bytes, std::size_t ranks) {
+  const std::string obstacle = net::memory_obstacle(bytes * ranks);
+  if (!obstacle.empty())
+    throw SystemError(
+        fmt::format("the {} ranks of this host need {} of shared memory: {}; UMBEL_WINDOW_BYTES sets the size", ranks,
+                    net::bytes_text(bytes * ranks), obstacle));
+}
+
 /// Maps whose memory can be mapped, and proves it by a write in both directions.
-Reach map_peers(const net::Bootstrap& bootstrap, net::Window& own, const std::vector<Identity>& all,
-                std::uint64_t nonce, Members& members) {
+Reach map_peers(const net::Bootstrap& bootstrap, const std::vector<Identity>& all, std::uint64_t nonce,
+                Founded& founded) {
+  Members& members = founded.members;
   agree(bootstrap, "map the memory of its node-mates", [&] {
     for (Rank peer = 0; peer < bootstrap.size; ++peer) {
       const Identity& identity = all[static_cast<std::size_t>(peer)];
       if (!all[static_cast<std::size_t>(bootstrap.rank)].host.may_share_memory(identity.host)) continue;
-      std::optional<net::PeerWindow>& window = members.at(peer).window;
-      window = net::attach(identity.window);
-      if (window) window->leave_token(static_cast<std::size_t>(bootstrap.rank), token(nonce, bootstrap.rank, peer));
+      std::optional<Attachment> made =
+          Attachment::make(identity.place, founded.layout, bootstrap.rank, token(nonce, bootstrap.rank, peer));
+      if (made) members.at(peer).attachment.emplace(std::move(*made));
     }
   });
   bootstrap.barrier();
-  own.close_fd();
   Reach reach{.ranks = bootstrap.size, .bits = {}};
   std::vector<std::uint8_t> row(static_cast<std::size_t>(bootstrap.size));
   for (Rank peer = 0; peer < bootstrap.size; ++peer) {
-    const bool heard = own.token(static_cast<std::size_t>(peer)) == token(nonce, peer, bootstrap.rank);
-    row[static_cast<std::size_t>(peer)] = members.at(peer).window.has_value() && heard ? 1 : 0;
+    const std::uint64_t left = founded.arena.tokens()[static_cast<std::size_t>(peer)].load(std::memory_order_acquire);
+    const bool heard = left == token(nonce, peer, bootstrap.rank);
+    row[static_cast<std::size_t>(peer)] = members.at(peer).attachment.has_value() && heard ? 1 : 0;
   }
   reach.bits.resize(row.size() * row.size());
   bootstrap.allgather(row.data(), reach.bits.data(), row.size());
   return reach;
 }
 
-void fill_members(Members& members, const std::vector<Identity>& all, const ArenaLayout& layout) {
-  const std::int32_t own_pid = all[static_cast<std::size_t>(members.me)].window.pid;
+void fill_members(Members& members, const std::vector<Identity>& all) {
+  const Identity& own = all[static_cast<std::size_t>(members.me)];
   for (Rank rank = 0; rank < members.size(); ++rank) {
     const Identity& identity = all[static_cast<std::size_t>(rank)];
     Member& member = members.at(rank);
-    member.pid = identity.window.pid;
-    member.start_time = identity.window.start_time;
+    member.process = identity.process;
     member.host = identity.host;
     if (!members.local(rank)) {
-      member.window.reset();  // ranks of other (virtual) nodes are reached through the network alone
+      member.attachment.reset();  // ranks of other (virtual) nodes are reached through the network alone
       continue;
     }
-    member.same_process = member.pid == own_pid;
-    member.arena = Arena(member.window->data(), layout);
+    member.same_process = member.process == own.process;
+    member.arena = member.attachment->arena();
+    member.bell = &member.attachment->bell();
   }
 }
 
@@ -139,7 +152,7 @@ void settle_direct(const net::Bootstrap& bootstrap, Founded& founded) {
       const Member& member = founded.members.at(peer);
       if (member.same_process || !mine.works) continue;
       const Probe& probe = probes[static_cast<std::size_t>(peer)];
-      const net::CmaProbe result = net::probe_cma(member.pid, probe.address, probe.value);
+      const net::CmaProbe result = net::probe_cma(member.process.pid, probe.address, probe.value);
       if (result.works) continue;
       mine.works = false;
       result.reason.copy(mine.reason, sizeof(mine.reason) - 1);
@@ -181,11 +194,9 @@ void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {
 void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
   Members& members = founded.members;
   agree(bootstrap, "open the network", [&] {
-    members.transport =
-        std::make_unique<net::Transport>(net::TransportOptions{.rank = bootstrap.rank,
-                                                               .peers = bootstrap.size,
-                                                               .job_nonce = nonce,
-                                                               .net_devices = founded.config.net_devices.to_text()});
+    net::Worker& worker = founded.context->worker(founded.config.net_devices.to_text());
+    members.transport = std::make_unique<net::Transport>(
+        net::TransportOptions{.worker = &worker, .rank = bootstrap.rank, .peers = bootstrap.size, .nonce = nonce});
   });
   const std::vector<std::string> addresses = net::all_gather_bytes(bootstrap, members.transport->address());
   for (Rank rank = 0; rank < members.size(); ++rank)
@@ -199,34 +210,43 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   agree(bootstrap, "start", [&] { config = settle(options, bootstrap.rank); });
   const Handshake handshake = shake_hands(bootstrap, UMBEL_VERSION_TEXT, config.agreed_text());
   const ArenaLayout layout = layout_for(config, bootstrap.size);
-  std::optional<net::Window> window;
+  Context& context = Context::of_process(handshake.same_process);
+  std::optional<ArenaLease> arena;
   agree(bootstrap, "make its shared memory", [&] {
-    window = net::Window::create(layout.total(), static_cast<std::size_t>(bootstrap.size));
-    new (window->data()) Header;  // everything else is right as zeroes
+    require_memory(layout.total(), handshake.same_host);
+    arena.emplace(context.lease(layout.total(), ArenaLayout::tokens_at(), layout.ranks));
+    new (arena->data()) Header;  // everything else is right as zeroes
   });
-  const Identity mine{.window = window->descriptor(),
+  const Context::BellPlace bell = context.bell_place();
+  const Identity mine{.place = {.window = arena->window(),
+                                .offset = arena->offset(),
+                                .bell_window = bell.window,
+                                .bell_offset = bell.offset},
+                      .process = net::this_process(),
                       .host = net::host_hint(),
                       .boot_id = net::host_hint().boot_id,
                       .cores = host_topology().allowed_cores};
   const std::vector<Identity> all = net::all_gather(bootstrap, mine);
+  std::vector<net::ProcessId> processes;
+  for (const Identity& identity : all) processes.push_back(identity.process);
+  arena->set_holders(std::move(processes));
 
-  Founded founded{.config = config, .layout = layout, .window = std::move(*window), .members = {}, .direct_text = {}};
+  Founded founded{.config = config,
+                  .layout = layout,
+                  .context = &context,
+                  .arena = std::move(*arena),
+                  .members = {},
+                  .direct_text = {}};
   Members& members = founded.members;
   members.me = bootstrap.rank;
   members.all.resize(static_cast<std::size_t>(bootstrap.size));
-  const Reach reach = map_peers(bootstrap, founded.window, all, handshake.job_nonce, members);
+  const Reach reach = map_peers(bootstrap, all, handshake.nonce, founded);
   members.shape = config.nodes.empty() ? shape_from_reach(reach) : shape_from_placement(config.nodes, reach);
-  fill_members(members, all, layout);
+  fill_members(members, all);
   count_cores(all, bootstrap.rank, founded);
   settle_direct(bootstrap, founded);
-  if (members.shape.nodes() > 1) open_network(bootstrap, handshake.job_nonce, founded);
-  try {
-    founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
-  } catch (...) {
-    // Connections may be half open, and UCX cannot close those safely.
-    if (members.transport) members.transport->leave_behind();
-    throw;
-  }
+  if (members.shape.nodes() > 1) open_network(bootstrap, handshake.nonce, founded);
+  founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
   log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(),
            founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));

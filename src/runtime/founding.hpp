@@ -7,6 +7,7 @@
 #include "base/config.hpp"
 #include "net/bootstrap.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/context.hpp"
 #include "runtime/measure.hpp"
 #include "runtime/members.hpp"
 
@@ -16,7 +17,8 @@ namespace umbel::runtime {
 struct Founded {
   Config config;
   ArenaLayout layout{};
-  net::Window window;  ///< this rank's own
+  Context* context = nullptr;  ///< of this rank
+  ArenaLease arena;            ///< this rank's own
   Members members;
   bool direct = false;        ///< node-mates' user buffers can be read
   std::string direct_text;    ///< how, or why not

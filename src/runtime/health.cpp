@@ -117,7 +117,7 @@ void Health::check(std::uint64_t seq) {
   if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
   for (Rank rank : members_.shape.peers_of(members_.me)) {
     const Member& member = members_.at(rank);
-    if (rank == members_.me || !has_ended(process_state(member))) continue;
+    if (rank == members_.me || !net::has_ended(member.state())) continue;
     if (member.arena.header().closed.load(std::memory_order_acquire) == 0)  // not before: it closes, then ends
       fail(FailureKind::peer, fmt::format("{} died: its process ended after operation {}", members_.name(rank), seq));
   }
@@ -138,7 +138,7 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
   state.rank = rank;
   state.known = true;
   // In this order: see look_at_processes.
-  state.process = process_state(members_.at(rank));
+  state.process = members_.at(rank).state();
   state.closed = header.closed.load(std::memory_order_acquire) != 0;
   state.done = header.done.load(std::memory_order_acquire);
   // Another rank's line keeps still only while this rank has not finished the operation itself.
@@ -158,7 +158,7 @@ void Health::look_at_processes() {
     const Header& header = member.arena.header();
     if (header.done.load(std::memory_order_acquire) >= seq_) continue;
     // A rank finishes the call, closes, ends: looked at in the reverse order, so that none of it slips in between.
-    const bool ended = has_ended(process_state(member));
+    const bool ended = net::has_ended(member.state());
     const bool closed = header.closed.load(std::memory_order_acquire) != 0;
     const std::uint64_t done = header.done.load(std::memory_order_acquire);
     if (done >= seq_) continue;

@@ -58,13 +58,14 @@ std::string Health::describe(const RankState& state) const {
   }
   if (state.closed) text += ", has destroyed the communicator";
   if (state.process == 'T' || state.process == 't') text += ", its process is stopped";
-  if (has_ended(state.process)) text += ", its process has ended";
+  if (net::has_ended(state.process)) text += ", its process has ended";
   return text;
 }
 
 std::string Health::timeout_text() const {
   auto suspect = [this](const RankState& s) {
-    return !s.known || s.process == 'T' || s.process == 't' || has_ended(s.process) || (!s.entered && s.done < seq_);
+    return !s.known || s.process == 'T' || s.process == 't' || net::has_ended(s.process) ||
+           (!s.entered && s.done < seq_);
   };
   const double seconds = std::chrono::duration<double>(timeout_).count();
   std::string missing;

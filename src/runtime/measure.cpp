@@ -81,7 +81,7 @@ void measure_peer(Members& members, std::uint64_t peer_address, bool direct, Sam
   if (!direct) return;
   sample.direct = member.same_process
                       ? sample.read
-                      : best_of([&] { net::cma_read(member.pid, peer_address, into, kBytes); }) / kBytes;
+                      : best_of([&] { net::cma_read(member.process.pid, peer_address, into, kBytes); }) / kBytes;
 }
 
 /// The first two ranks of each node pass a flag to and fro.
@@ -125,7 +125,7 @@ class NetMeasurement {
     for (std::uint32_t k = 0; answers && k < kTrains; ++k) answers = train(k, sample);
     // A receive that is left posted would let a late message write into slots that calls use by then.
     for (const net::RequestId request : posted_) members_.transport->abandon(request);
-    members_.transport->forget_communicator(0);
+    members_.transport->forget(0);
   }
 
  private:
@@ -136,8 +136,7 @@ class NetMeasurement {
   static constexpr std::uint32_t kTrains = 3;  ///< the fastest counts: others may be using the machine
 
   void post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
-    const net::MessageKey key{
-        .communicator = 0, .source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
+    const net::MessageKey key{.source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
     posted_.push_back(send ? members_.transport->post_send(peer_, key, {}, buffer_, bytes)
                            : members_.transport->post_recv(key, {}, buffer_ + kCar * (1 + index % kInFlight), bytes));
   }

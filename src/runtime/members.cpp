@@ -2,19 +2,34 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/members.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include <fmt/format.h>
+
+#include "net/fork.hpp"
 
 namespace umbel::runtime {
 
+std::optional<Attachment> Attachment::make(const Place& place, const ArenaLayout& layout, Rank me,
+                                           std::uint64_t token) {
+  std::optional<net::PeerWindow> window = net::attach(place.window);
+  if (!window) return std::nullopt;
+  std::optional<net::PeerWindow> bell_window = net::attach(place.bell_window);
+  if (!bell_window) return std::nullopt;
+  Attachment made(std::move(*window), std::move(*bell_window));
+  made.arena_ = Arena(made.window_.data() + place.offset, layout);
+  made.bell_ = reinterpret_cast<Bell*>(made.bell_window_.data() + place.bell_offset);
+  made.token_.reset(&made.arena_.token(me));
+  made.token_->store(token, std::memory_order_release);
+  return made;
+}
+
+void Attachment::LetGo::operator()(std::atomic<std::uint64_t>* token) const noexcept {
+  // In the child of a fork nothing is mapped there.
+  if (!net::forked()) token->store(0, std::memory_order_release);
+}
+
 std::string Members::name(Rank rank) const {
   const Member& member = at(rank);
-  return fmt::format("rank {} (host {}, pid {})", rank, member.host.host_name, member.pid);
+  return fmt::format("rank {} (host {}, pid {})", rank, member.host.host_name, member.process.pid);
 }
 
 void Members::connect(Rank rank) {
@@ -23,31 +38,6 @@ void Members::connect(Rank rank) {
   // A peer that has already said goodbye or failed is in a state that no connection changes.
   if (transport->peer_state(rank) == net::PeerState::unknown) transport->connect(rank, member.address);
   member.connected = true;
-}
-
-char process_state(const Member& member) {
-  if (member.same_process) return 'R';
-  char path[64];
-  *fmt::format_to_n(path, sizeof(path) - 1, "/proc/{}/stat", member.pid).out = '\0';
-  const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? 'X' : '?';
-  char text[1024];
-  const ssize_t got = ::read(fd, text, sizeof(text) - 1);
-  const int error = errno;
-  ::close(fd);
-  if (got <= 0) return got < 0 && error == ESRCH ? 'X' : '?';
-  text[got] = '\0';
-  // pid (name, may hold anything) state ppid … ; field 22 is the start time.
-  const char* at = std::strrchr(text, ')');
-  if (at == nullptr || at[1] != ' ') return '?';
-  const char state = at[2];
-  at += 2;
-  for (int field = 3; field < 22 && at != nullptr; ++field) {
-    at = std::strchr(at, ' ');
-    if (at != nullptr) ++at;
-  }
-  if (at != nullptr && member.start_time != 0 && std::strtoull(at, nullptr, 10) != member.start_time) return 'X';
-  return state;
 }
 
 }  // namespace umbel::runtime

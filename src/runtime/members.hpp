@@ -2,30 +2,73 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/shape.hpp"
 #include "net/host.hpp"
+#include "net/process.hpp"
 #include "net/ucx/transport.hpp"
 #include "net/window/window.hpp"
+#include "runtime/bell.hpp"
 #include "runtime/control.hpp"
 
 namespace umbel::runtime {
 
+/// This rank's hold on the arena of a node-mate (or its own), by a token in it.
+class Attachment {
+ public:
+  /// What a rank tells of its memory. Plain data.
+  struct Place {
+    net::WindowDescriptor window;
+    std::uint64_t offset = 0;
+    net::WindowDescriptor bell_window;
+    std::uint64_t bell_offset = 0;
+  };
+
+  /// Maps it and leaves `token` (not 0) at `me`. Empty when it cannot be reached from here. @throws SystemError
+  static std::optional<Attachment> make(const Place& place, const ArenaLayout& layout, Rank me, std::uint64_t token);
+  Attachment(Attachment&&) noexcept = default;
+  Attachment& operator=(Attachment&&) = delete;
+  ~Attachment() = default;
+
+  const Arena& arena() const noexcept { return arena_; }
+  Bell& bell() const noexcept { return *bell_; }
+
+ private:
+  Attachment(net::PeerWindow window, net::PeerWindow bell_window)
+      : window_(std::move(window)), bell_window_(std::move(bell_window)) {}
+
+  struct LetGo {
+    void operator()(std::atomic<std::uint64_t>* token) const noexcept;
+  };
+
+  net::PeerWindow window_;
+  net::PeerWindow bell_window_;
+  Arena arena_;
+  Bell* bell_ = nullptr;
+  std::unique_ptr<std::atomic<std::uint64_t>, LetGo> token_;  // goes before the memory that it is in
+};
+
 /// What is known of one rank of a communicator.
 struct Member {
-  std::int32_t pid = 0;
-  std::uint64_t start_time = 0;  ///< of the process; with `pid` it is unmistakable
+  net::ProcessId process;
   net::HostHint host;
-  bool same_process = false;              ///< ranks as threads
-  std::optional<net::PeerWindow> window;  ///< of ranks of this node, this rank's own included
-  Arena arena;                            ///< set for ranks of this node
-  std::string address;                    ///< of its transport; "" when there is one node
-  bool connected = false;                 ///< this rank has opened an endpoint to it
+  bool same_process = false;             ///< ranks as threads
+  std::optional<Attachment> attachment;  ///< to ranks of this node, this rank itself included
+  Arena arena;                           ///< set for ranks of this node
+  Bell* bell = nullptr;                  ///< likewise
+  std::string address;                   ///< of its UCX worker; "" when there is one node
+  bool connected = false;                ///< this rank has opened an endpoint to it
+
+  void ring_bell() const noexcept { ring(*bell, process); }
+  /// As net::process_state; a thread of this process lives.
+  char state() const { return same_process ? 'R' : net::process_state(process); }
 };
 
 /// The members of a communicator, as one rank sees them.
@@ -45,9 +88,5 @@ struct Members {
   /// Opens an endpoint unless there is one. @pre the rank is on another node
   void connect(Rank rank);
 };
-
-/// What the system says of a process: 'R' or 'S' running or waiting, 'T' stopped, 'Z' ended, 'X' gone; '?' unknown.
-char process_state(const Member& member);
-inline bool has_ended(char process) noexcept { return process == 'Z' || process == 'X'; }
 
 }  // namespace umbel::runtime

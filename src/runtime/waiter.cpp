@@ -2,12 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/waiter.hpp"
 
-#include <linux/futex.h>
-#include <poll.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -30,24 +25,10 @@ void relax() noexcept {
 #endif
 }
 
-long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) noexcept {
-  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
-}
-
 }  // namespace
 
-void wake(Header& header) noexcept {
-  header.doorbell.store(0, std::memory_order_relaxed);
-  futex(header.doorbell, FUTEX_WAKE, 1, nullptr);
-}
-
-Waiter::Waiter(Header& own, net::Transport* transport, WaitMode mode, bool crowded)
-    : own_(own), transport_(transport), mode_(mode), crowded_(crowded), spin_for_(crowded ? 0ns : kSpinFor) {}
-
-void Waiter::disarm() noexcept {
-  armed_ = false;
-  own_.doorbell.store(0, std::memory_order_relaxed);
-}
+Waiter::Waiter(Context& context, const Participant& self, WaitMode mode, bool crowded)
+    : context_(context), self_(self), mode_(mode), crowded_(crowded), spin_for_(crowded ? 0ns : kSpinFor) {}
 
 std::chrono::nanoseconds Waiter::idle() {
   if (rounds_ == 0) since_ = Clock::time_point{};
@@ -56,6 +37,7 @@ std::chrono::nanoseconds Waiter::idle() {
     relax();
     return 0ns;
   }
+  context_.serve_others(self_);
   const Clock::time_point now = Clock::now();
   if (since_ == Clock::time_point{}) since_ = now;
   const std::chrono::nanoseconds waited = now - since_;
@@ -69,27 +51,14 @@ std::chrono::nanoseconds Waiter::idle() {
     if (!crowded_) spin_for_ = Clock::now() - now > kTakenAway ? 0ns : std::chrono::nanoseconds(kSpinFor);
     return waited;
   }
-  if (!armed_) {  // announce it, and let the caller look once more
-    own_.doorbell.store(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    armed_ = true;
+  if (!announced_) {
+    context_.announce_sleep();
+    announced_ = true;
     return waited;
   }
-  sleep();
+  announced_ = false;
+  context_.sleep(kLongestSleep);
   return waited;
-}
-
-void Waiter::sleep() {
-  const timespec limit{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(kLongestSleep).count()};
-  if (transport_ != nullptr) {
-    if (transport_->arm()) {
-      pollfd descriptor{.fd = transport_->event_fd(), .events = POLLIN, .revents = 0};
-      ::ppoll(&descriptor, 1, &limit, nullptr);
-    }
-  } else {
-    futex(own_.doorbell, FUTEX_WAIT, 1, &limit);
-  }
-  disarm();
 }
 
 }  // namespace umbel::runtime

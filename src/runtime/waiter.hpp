@@ -2,13 +2,11 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
 #include "base/config.hpp"
-#include "net/ucx/transport.hpp"
-#include "runtime/control.hpp"
+#include "runtime/context.hpp"
 
 namespace umbel::runtime {
 
@@ -17,17 +15,18 @@ namespace umbel::runtime {
 ///     waiter.reset();                 // something moved
 ///     std::chrono::nanoseconds waited = waiter.idle();   // nothing did
 ///
-/// Sleeping. A sleeper sets its doorbell, looks once more (the next round of its caller) and then sleeps on it: a futex
-/// word in its window, which peers clear and wake after they have signalled (ring). With a network it sleeps on UCX's
-/// descriptor instead, and hears its node-mates at the end of a sleep: sleeps are bounded by kLongestSleep either way.
+/// Sleeping: announce it on the context's bell, look once more (the next round of the caller), then sleep, at most
+/// kLongestSleep. Node-mates ring after they have signalled; the network wakes too.
+///
+/// In between it serves the other communicators of the context: what waits here may depend on an answer by one of them.
 class Waiter {
  public:
   /// @param crowded  more ranks than cores on this host: never spin
-  Waiter(Header& own, net::Transport* transport, WaitMode mode, bool crowded);
+  Waiter(Context& context, const Participant& self, WaitMode mode, bool crowded);
 
   void reset() noexcept {
     rounds_ = 0;
-    if (armed_) disarm();
+    announced_ = false;
   }
   /// One round of waiting. Returns for how long nothing has moved; 0 while that is not worth a look at the clock.
   std::chrono::nanoseconds idle();
@@ -35,26 +34,14 @@ class Waiter {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void disarm() noexcept;
-  void sleep();
-
-  Header& own_;
-  net::Transport* transport_;
+  Context& context_;
+  const Participant& self_;
   WaitMode mode_;
   bool crowded_;
-  bool armed_ = false;
+  bool announced_ = false;
   std::uint32_t rounds_ = 0;  ///< of this wait, up to kFirstLook
   std::chrono::nanoseconds spin_for_;
   Clock::time_point since_{};
 };
-
-/// Wakes the owner of `header` if it sleeps. After a signal to it.
-inline void ring(Header& header) noexcept;
-void wake(Header& header) noexcept;
-
-inline void ring(Header& header) noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (header.doorbell.load(std::memory_order_relaxed) != 0) wake(header);
-}
 
 }  // namespace umbel::runtime

@@ -22,9 +22,11 @@ constexpr int kMostConnections = 32;  // algorithms use few partners; a rank of 
 
 }  // namespace
 
-void require_descriptors(int peers) {
+void require_descriptors(bool worker, int connections) {
+  const rlim_t needed =
+      (worker ? kOfWorker : 0) + kOfConnection * static_cast<rlim_t>(std::clamp(connections, 0, kMostConnections));
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (needed == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   std::error_code error;
   const std::filesystem::directory_iterator open("/proc/self/fd", error);
   if (error == std::errc::too_many_files_open)
@@ -32,11 +34,9 @@ void require_descriptors(int peers) {
   if (error) return;  // no /proc: nothing to be learned
   const auto used = static_cast<rlim_t>(std::distance(begin(open), end(open)));
   const rlim_t left = limit.rlim_cur - std::min(used, limit.rlim_cur);
-  const rlim_t needed = kOfWorker + kOfConnection * static_cast<rlim_t>(std::min(peers, kMostConnections));
   if (left < needed)
     throw SystemError(
-        fmt::format("the network needs about {} file descriptors, and {} of {} are left: raise the limit (ulimit -n) "
-                    "or keep fewer communicators at once",
+        fmt::format("the network needs about {} file descriptors, and {} of {} are left: raise the limit (ulimit -n)",
                     needed, left, limit.rlim_cur));
 }
 

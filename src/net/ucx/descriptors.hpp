@@ -5,8 +5,8 @@
 namespace umbel::net {
 
 /// UCX 1.13 ends the process by an assertion when a connection comes in and there is no file descriptor left for it, so
-/// what a transport to `peers` peers may need is looked for before it is made.
+/// what a worker (if one is to be made) and that many connections may need is looked for before.
 /// @throws SystemError that says how many are needed, how many are left, and what to do.
-void require_descriptors(int peers);
+void require_descriptors(bool worker, int connections);
 
 }  // namespace umbel::net

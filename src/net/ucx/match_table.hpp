@@ -70,7 +70,7 @@ class MatchTable {
   }
 
   Node*& bucket(const MessageKey& key) noexcept {
-    const std::uint64_t who = (std::uint64_t{key.communicator} << 32U) | static_cast<std::uint32_t>(key.source);
+    const std::uint64_t who = static_cast<std::uint32_t>(key.source);
     const std::uint64_t what = (std::uint64_t{static_cast<std::uint32_t>(key.channel)} << 32U) | key.index;
     return buckets_[mix(mix(who) + mix(what + 0x632be59bd9b4e019ULL) + key.sequence) & (buckets_.size() - 1)];
   }

@@ -35,7 +35,7 @@ std::string to_text(const CallSummary& summary) {
 }
 
 std::string to_text(const Mismatch& m) {
-  const std::string where = fmt::format("operation {} of communicator {}", m.key.sequence, m.key.communicator);
+  const std::string where = fmt::format("operation {}", m.key.sequence);
   if (m.only_length()) {
     return fmt::format(
         "{}: rank {} sent {} bytes where {} were expected (channel {}, message {}), in the same call: {}", where,

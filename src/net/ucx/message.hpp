@@ -33,9 +33,8 @@ std::string to_text(const CallSummary& summary);
 /// What makes a message find its receive. Unique among the messages that are under way at a time; should two be equal
 /// nevertheless, they match in the order in which they were posted and arrive.
 struct MessageKey {
-  std::uint32_t communicator = 0;
-  std::int32_t source = -1;    ///< the sender's peer number in the transports (its rank in the job)
-  std::uint64_t sequence = 0;  ///< of the operation in its communicator
+  std::int32_t source = -1;    ///< the sender's peer number in the transport (its rank in the communicator)
+  std::uint64_t sequence = 0;  ///< of the operation
   std::int32_t channel = 0;
   std::uint32_t index = 0;  ///< of the message in its channel
 
@@ -46,7 +45,7 @@ static_assert(sizeof(MessageKey) == 24);
 /// On the wire, in the sender's byte order (one job runs on one kind of machine; the configuration hash includes it).
 /// The length is not in it: UCX delivers the length that was sent.
 struct MessageHeader {
-  std::uint64_t job_nonce = 0;
+  std::uint64_t nonce = 0;  ///< of the communicator
   MessageKey key;
   CallSummary summary;
 };

@@ -27,9 +27,9 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
 Request* Transport::Impl::new_request(int peer, const MessageKey& key, const CallSummary& summary) {
   Request* request = requests.take();
   request->owner = this;
-  request->header = {options.job_nonce, key, summary};
+  request->header = {options.nonce, key, summary};
   request->peer = peer;
-  request->stage = Stage::active;
+  request->stage = Stage::settled;
   request->state = RequestState::pending;
   request->abandoned = false;
   return request;
@@ -53,7 +53,7 @@ void Transport::Impl::retire(Request* request) noexcept {
   requests.give_back(request);
 }
 
-/// UCX is through with the request.
+/// UCX is through with the request, or has never had it.
 void Transport::Impl::settle(Request* request, ucs_status_t status) noexcept {
   if (request->abandoned) {
     retire(request);
@@ -62,6 +62,23 @@ void Transport::Impl::settle(Request* request, ucs_status_t status) noexcept {
   request->stage = Stage::settled;
   request->status = status;
   request->state = status == UCS_OK ? RequestState::done : RequestState::failed;
+}
+
+/// UCX has been given the request; `handle` is what it answered.
+void Transport::Impl::started(Request* request, ucs_status_ptr_t handle) noexcept {
+  if (UCS_PTR_IS_PTR(handle)) {
+    request->stage = Stage::active;
+    ++active_;
+  } else {
+    settle(request, UCS_PTR_STATUS(handle));
+  }
+}
+
+/// UCX calls back.
+void Transport::Impl::ended(Request* request, ucs_status_t status) noexcept {
+  --active_;
+  settle(request, status);
+  news.store(true, std::memory_order_relaxed);
 }
 
 /// Pending, and nothing will ever come of it.
@@ -117,8 +134,8 @@ void Transport::Impl::abandon(RequestId id) noexcept {
   retire(request);
 }
 
-void Transport::Impl::forget_communicator(std::uint32_t communicator) {
-  const auto belongs = [communicator](const auto& node) { return node.key().communicator == communicator; };
+void Transport::Impl::forget(std::uint64_t sequence) {
+  const auto belongs = [sequence](const auto& node) { return node.key().sequence == sequence; };
   posted_.remove_if(belongs, [this](Request* request) { retire(request); });
   unexpected.remove_if(belongs, [this](Unexpected* message) { drop(message); });
 }
@@ -147,15 +164,15 @@ RequestId Transport::Impl::post_send(int to, const MessageKey& key, const CallSu
   params.cb.send = on_sent;
   params.user_data = request;
   used(target);
-  const ucs_status_ptr_t handle =
-      ucp_am_send_nbx(target.endpoint, kMessageAm, &request->header, sizeof request->header, data, bytes, &params);
-  if (handle == nullptr || UCS_PTR_IS_ERR(handle)) settle(request, UCS_PTR_STATUS(handle));
+  const ucs_status_ptr_t handle = ucp_am_send_nbx(target.endpoint->handle, kMessageAm, &request->header,
+                                                  sizeof request->header, data, bytes, &params);
+  started(request, handle);
   return id_of(*request);
 }
 
 void Transport::Impl::on_sent(void* handle, ucs_status_t status, void* user_data) {
   auto* request = static_cast<Request*>(user_data);
-  request->owner->settle(request, status);
+  request->owner->ended(request, status);
   ucp_request_free(handle);
 }
 
@@ -191,44 +208,35 @@ void Transport::Impl::fetch(Request* request, void* desc) {
   params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   params.cb.recv_am = on_received;
   params.user_data = request;
-  request->stage = Stage::active;
-  const ucs_status_ptr_t handle = ucp_am_recv_data_nbx(worker_.get(), desc, request->data, request->bytes, &params);
-  if (handle == nullptr || UCS_PTR_IS_ERR(handle)) settle(request, UCS_PTR_STATUS(handle));
+  started(request, ucp_am_recv_data_nbx(worker_.ucx(), desc, request->data, request->bytes, &params));
 }
 
 void Transport::Impl::on_received(void* handle, ucs_status_t status, std::size_t, void* user_data) {
   auto* request = static_cast<Request*>(user_data);
-  request->owner->settle(request, status);
+  request->owner->ended(request, status);
   ucp_request_free(handle);
 }
 
-ucs_status_t Transport::Impl::on_message(void* arg, const void* header_bytes, std::size_t header_length, void* data,
-                                         std::size_t bytes, const ucp_am_recv_param_t* param) {
-  Impl& self = *static_cast<Impl*>(arg);
-  const bool rendezvous = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0;
-  // What a refused sender gets to hear: only a rendezvous has a way back.
-  const ucs_status_t refused = rendezvous ? UCS_ERR_REJECTED : UCS_OK;
-  MessageHeader header;
-  if (header_length != sizeof header) {
-    ++self.strangers;
-    return refused;
-  }
-  std::memcpy(&header, header_bytes, sizeof header);
-  Peer* from = self.known_sender(header.job_nonce, header.key.source);
-  if (from == nullptr) return refused;
-  self.hear(*from);
-  from->sequence = header.key.sequence;
-  if (self.closing_) return refused;
-  Request* request = self.posted_.take(header.key);
-  if (request == nullptr) return self.keep(header, data, bytes, param);
+ucs_status_t Transport::Impl::refusal(const ucp_am_recv_param_t* param) noexcept {
+  return (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 ? UCS_ERR_REJECTED : UCS_OK;
+}
+
+ucs_status_t Transport::Impl::take_in(Peer& from, const MessageHeader& header, void* data, std::size_t bytes,
+                                      const ucp_am_recv_param_t* param) {
+  from.heard = Clock::now();
+  from.sequence = header.key.sequence;
+  news.store(true, std::memory_order_relaxed);
+  if (closing_) return refusal(param);
+  Request* request = posted_.take(header.key);
+  if (request == nullptr) return keep(header, data, bytes, param);
   // The sender of a message that does not fit is let go: it learns of the mismatch from the runtime, not from here.
-  if (!self.fits(request, header, bytes)) return UCS_OK;
-  if (rendezvous) {
-    self.fetch(request, data);
+  if (!fits(request, header, bytes)) return UCS_OK;
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
+    fetch(request, data);
     return UCS_INPROGRESS;
   }
   copy_bytes(request->data, data, bytes);
-  self.settle(request, UCS_OK);
+  settle(request, UCS_OK);
   return UCS_OK;
 }
 
@@ -252,7 +260,7 @@ ucs_status_t Transport::Impl::keep(const MessageHeader& header, void* data, std:
   }
   const ucs_status_t answer = message->desc == nullptr ? UCS_OK : UCS_INPROGRESS;
   unexpected.add(message);
-  if (unexpected_handler) unexpected_handler(header.key, header.summary, bytes);
+  note(header, bytes);
   return answer;
 }
 
@@ -285,7 +293,7 @@ void Transport::Impl::drop(Unexpected* message) noexcept {
   // descriptor until the worker is destroyed.
   const bool answerable = !peers_[static_cast<std::size_t>(message->header.key.source)].broken;
   if (message->desc != nullptr && (!message->rendezvous || answerable)) {
-    ucp_am_data_release(worker_.get(), message->desc);
+    ucp_am_data_release(worker_.ucx(), message->desc);
   }
   message->desc = nullptr;
   message->large.clear();

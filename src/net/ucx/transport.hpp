@@ -13,15 +13,17 @@
 #include <string_view>
 
 #include "net/ucx/message.hpp"
+#include "net/ucx/worker.hpp"
 
 namespace umbel::net {
 
 struct TransportOptions {
-  int rank = 0;                 ///< this process's own peer number
-  int peers = 1;                ///< peer numbers are 0 … peers−1
-  std::uint64_t job_nonce = 0;  ///< the same on all ranks of the job; messages that carry another are refused
-  std::string net_devices;      ///< exact names or `^names` (devices.hpp); empty leaves it to UCX
-  /// How long the destructor waits for its last messages to leave before it cuts the connections.
+  Worker* worker = nullptr;  ///< must outlive the transport
+  int rank = 0;              ///< this rank's own peer number
+  int peers = 1;             ///< peer numbers are 0 … peers−1
+  /// Names the communicator on the wire: random, the same on all its ranks, never used again.
+  std::uint64_t nonce = 0;
+  /// How long the destructor waits for messages that UCX still works on before it cuts their connections.
   std::chrono::milliseconds close_timeout{1000};
 };
 
@@ -42,63 +44,73 @@ enum class PeerState : std::uint8_t {
   failed,  ///< its process died, the connection broke, or mark_failed was called
 };
 
-/// Messages between nodes: one UCX context and worker, an endpoint per peer, a match table of our own.
+/// Messages between the nodes of one communicator: a match table of our own on top of a Worker, which all transports of
+/// the process share, and with it the connections.
 ///
-/// Use: make one per process (or per rank, where ranks are threads), exchange address() over the bootstrap, connect()
-/// to every partner of this rank, *those it only receives from too* (a rank without an endpoint of its own to a dead
-/// peer never hears that it died), then post and progress:
+/// Use: make one per communicator on *all* its ranks, exchange address() over the bootstrap, connect() to every partner
+/// of this rank, *those it only receives from too* (a rank without an endpoint of its own to a dead peer never hears
+/// that it died, and cannot cut short what that peer is writing), then post and progress:
 ///
 ///     RequestId r = transport.post_recv(key, summary, buffer, bytes);
 ///     while (transport.test(r) == RequestState::pending) transport.progress();
 ///
-/// Threads: one at a time (the caller holds a lock around every call); any thread.
+/// Threads: a transport is used by one thread at a time (any thread). Transports of one worker may be used by different
+/// threads at the same time: whatever is shared is locked inside. The thread that progresses the worker moves the
+/// messages of all its transports, but never runs another transport's handlers: what is meant for a handler waits until
+/// that transport's own progress() or dispatch().
 ///
 /// Messages that arrive before their receive wait inside UCX's own buffer (small ones) or at the sender (rendezvous);
 /// nothing is copied twice. Rendezvous needs both sides to call progress().
 ///
 /// Failure: when a peer fails, its receives and sends turn `failed` at their next test(), once and for all; nothing is
 /// waited for. The *buffers* of requests that ended `failed`, or were abandoned while pending, may still be read or
-/// written by UCX or the NIC until the transport is destroyed: keep them allocated until then.
+/// written by UCX or the NIC until the transport is destroyed: keep them allocated until then. A connection that breaks
+/// fails its peer in every transport that uses it, unless the peer has said goodbye there; the next connect() to that
+/// address opens a new one.
 ///
 /// Nothing here throws on a peer's account; exceptions are for misuse (InvalidArgument), for UCX refusing to start
 /// (UcxError) and for a forked child (Error).
 class Transport {
  public:
-  /// Called inside progress(), for each control message. May post, test and send; must not call progress() or throw.
+  /// Called by progress() and dispatch() of this transport, for each control message, with nothing locked. May call
+  /// anything but progress(), the destructor and the setting of handlers; must not throw.
   using ControlHandler = std::function<void(int peer, std::uint32_t type, std::span<const std::byte> bytes)>;
-  /// Called inside progress() for a message that arrived without a posted receive (it is kept until one is posted).
-  /// Lets the runtime compare the summary with its own call at once. Must not call this transport, nor throw.
+  /// Likewise, for a message that arrived without a posted receive (it is kept until one is posted; by the time of the
+  /// call that may have happened). Lets the runtime compare the summary with its own call at once.
   using UnexpectedHandler = std::function<void(const MessageKey& key, const CallSummary& summary, std::uint64_t bytes)>;
 
   static constexpr std::size_t kMaxControlBytes = 4096;
   static constexpr int kMaxWaitingControls = 16;
+  /// Control messages that wait for dispatch(); of more than that the oldest are dropped.
+  static constexpr std::size_t kMaxMail = 1024;
 
-  /// @throws UcxError, InvalidArgument (devices), SystemError.
+  /// @throws InvalidArgument, SystemError (too few descriptors).
   explicit Transport(const TransportOptions& options);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
-  /// Says goodbye to the connected peers, lets their last messages leave (bounded by close_timeout), closes. Safe after
-  /// failures and after MPI_Finalize. In a forked child it does nothing at all.
+  /// Says goodbye to the connected peers and lets all messages leave; the connections stay. When nothing is under way
+  /// that takes no time. Whatever UCX still works on (a rendezvous of a failed call) is waited for until close_timeout;
+  /// then the connections in question are cut, which fails those peers in all transports of the worker. Afterwards no
+  /// buffer of this transport is read or written any more. Safe after failures and after MPI_Finalize. In a forked
+  /// child it does nothing at all.
   ~Transport();
 
   // --- connections -------------------------------------------------------------------------------------------------
 
-  /// What peers need to connect; opaque bytes to be exchanged.
+  /// The worker's address.
   const std::string& address() const noexcept;
-  /// Opens an endpoint. Not collective, does not wait; an unreachable peer shows up later as failed. Once per peer.
+  /// Opens an endpoint, or shares the one that there is. Not collective, does not wait; an unreachable peer shows up
+  /// later as failed. Once per peer;
+  /// does nothing when the peer has left or failed already.
   /// @throws UcxError when no device can reach the address (the message names both sides' devices).
   void connect(int peer, std::string_view address);
   PeerState peer_state(int peer) const noexcept;
   /// Why the peer is not connected, for people; empty while it is.
-  const std::string& failure_text(int peer) const noexcept;
+  std::string failure_text(int peer) const;
   /// Grows by one with each peer that turns `failed`: one comparison tells whether anything happened.
   std::uint32_t failures() const noexcept;
   /// The caller knows better (a pidfd, a missing heartbeat): from now on the peer counts as failed.
   void mark_failed(int peer, std::string_view why);
-  /// After a failure of the job: the destructor closes the connections but leaves UCX's worker to the end of the
-  /// process. UCX 1.13 aborts the process when a worker is destroyed while a connection request of a peer that is gone
-  /// is still unanswered (ucp_request.c, "got REP message"). Implied by a failed peer, and by one that was never heard.
-  void leave_behind() noexcept;
   /// When anything last arrived from the peer; the time of connect() before that.
   std::chrono::steady_clock::time_point last_heard(int peer) const noexcept;
   /// The `sequence` of the latest message from the peer, control messages aside; 0 before the first.
@@ -118,20 +130,23 @@ class Transport {
   RequestState test(RequestId request);
   /// Gives a request up, whatever its state; its number is invalid afterwards. See "Failure" for its buffer.
   void abandon(RequestId request) noexcept;
-  /// abandon() for every receive of the communicator that has met no message yet (their buffers are free at once), and
-  /// drops the messages of the communicator that wait for a receive.
-  void forget_communicator(std::uint32_t communicator);
+  /// abandon() for every receive of that operation that has met no message yet (their buffers are free at once), and
+  /// drops the messages of that operation that wait for a receive.
+  void forget(std::uint64_t sequence);
 
   /// Of the latest request that test() told `mismatch` about.
   const std::optional<Mismatch>& last_mismatch() const noexcept;
   /// Of the latest request that test() told `failed` about: `rank 3: connection reset by remote peer`.
   const std::string& last_failure() const noexcept;
+  /// It is told of the messages that wait already, too.
   void set_unexpected_handler(UnexpectedHandler handler);
-  /// Calls `visit` for each message that waits for its receive (for a call that begins late, and for reports).
+  /// Calls `visit` for each message that waits for its receive (for a call that begins late, and for reports); with
+  /// nothing locked.
   void for_each_unexpected(const UnexpectedHandler& visit) const;
 
   // --- control messages: stall query and answer, abort, heartbeat ---------------------------------------------------
 
+  /// Messages that came before are kept for it.
   void set_control_handler(ControlHandler handler);
   /// Sends a small message; `bytes` are copied, nothing is to be waited for. False when the peer is not connected, and,
   /// unless `urgent`, when kMaxWaitingControls are waiting to go out to it already: it has stopped taking anything.
@@ -140,26 +155,28 @@ class Transport {
 
   // --- progress and waiting ------------------------------------------------------------------------------------------
 
-  /// Moves everything forward, never waits. Returns how many events UCX handled (0: nothing to do).
-  /// Not from inside a handler.
+  /// Moves everything forward for all transports of the worker (unless another thread is at it), then runs this one's
+  /// handlers. Never waits. Returns 0 when nothing has happened: no event, nor has another thread handled one for this
+  /// transport since the last call. Not from inside a handler.
   unsigned progress();
+  /// Runs the handlers that are due, without touching UCX. Returns how many; 0 inside a handler.
+  unsigned dispatch();
+  /// Is a handler due? One atomic load; by any thread.
+  bool has_mail() const noexcept;
   /// True when everything sent before the *first* of a row of calls has left this process for the kernel or the NIC, so
   /// that the caller may go silent (it does not mean that the peer has taken note). Costs a comparison when nothing was
   /// sent since the last time, 0.04 µs when all is out. Call with progress() until true, at the end of each call, after
   /// all its requests are done. Failed peers are skipped.
   bool flushed();
-  /// Readable when there may be something to progress, once arm() has returned true. −1 is never returned.
+  /// The worker's, see there.
   int event_fd() const noexcept;
-  /// Before sleeping on event_fd(): false means there is work, call progress() instead of sleeping.
+  /// Worker::arm(), and false too when another thread has handled something for this transport since its progress().
   bool arm();
 
-  // --- facts
-  // -----------------------------------------------------------------------------------------------------------
+  // --- facts ---------------------------------------------------------------------------------------------------------
 
-  /// The devices and transports chosen, and why: one line for people.
+  /// The worker's, see there.
   const std::string& device_text() const noexcept;
-  /// Messages refused because they carried another job's nonce or nonsense.
-  std::uint64_t strangers() const noexcept;
   /// Requests and unexpected messages under way, for tests and reports.
   std::size_t requests_in_flight() const noexcept;
   std::size_t unexpected_messages() const noexcept;
@@ -167,10 +184,8 @@ class Transport {
   class Impl;  // in transport_impl.hpp
 
  private:
+  Worker* worker_;
   std::unique_ptr<Impl> impl_;
 };
-
-/// Version of the UCX library in use, "1.13.1".
-std::string ucx_version();
 
 }  // namespace umbel::net

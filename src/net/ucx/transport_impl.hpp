@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// The inside of Transport, in four files: transport.cpp (the public face, progress, flush), messages.cpp (sends,
-// receives, matching), peers.cpp (endpoints, failure, control messages), closing.cpp (the destructor's work).
+// The inside of Transport, in five files: transport.cpp (the public face), messages.cpp (sends, receives, matching),
+// peers.cpp (connecting, failing and leaving), controls.cpp (control messages, flush, what handlers are told),
+// closing.cpp (the destructor's work).
 #pragma once
 
 #include <ucp/api/ucp.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/ucx/match_table.hpp"
 #include "net/ucx/pool.hpp"
 #include "net/ucx/transport.hpp"
-#include "net/ucx/worker.hpp"
+#include "net/ucx/worker_impl.hpp"
 
 namespace umbel::net {
 
 using Clock = std::chrono::steady_clock;
 
-// Numbers of our active messages.
-inline constexpr unsigned kMessageAm = 0;
-inline constexpr unsigned kControlAm = 1;
-
 struct ControlHeader {
-  std::uint64_t job_nonce = 0;
+  std::uint64_t nonce = 0;  // of the communicator
   std::int32_t source = -1;
   std::uint32_t type = 0;
 };
@@ -84,14 +87,14 @@ struct Unexpected {
 struct Peer {
   Transport::Impl* owner = nullptr;
   int number = -1;
-  ucp_ep_h endpoint = nullptr;
+  Endpoint* endpoint = nullptr;
   PeerState state = PeerState::unknown;
-  bool spoke = false;     // something has come from it: so its connection to us stands
-  bool broken = false;    // UCX has closed the connection: nothing may be answered over it
-  bool dirty = false;     // something was sent since the last flush
-  bool draining = false;  // a drain message is under way
-  int controls = 0;       // control messages that UCX has not taken up yet
-  std::string text;       // why it is not connected
+  bool asked_for = false;  // connect() was called
+  bool broken = false;     // the connection is closed: nothing may be answered over it
+  bool dirty = false;      // something was sent since the last flush
+  bool draining = false;   // a drain message is under way
+  int controls = 0;        // control messages that UCX has not taken up yet
+  std::string text;        // why it is not connected
   Clock::time_point heard{};
   std::uint64_t sequence = 0;  // of the latest message from it
   Clock::time_point left_at{};
@@ -105,63 +108,88 @@ struct ControlSend {
   std::array<std::byte, Transport::kMaxControlBytes> bytes;
 };
 
+/// A control message that waits for its handler.
+struct Mail {
+  int peer = -1;
+  std::uint32_t type = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// What the other handler is to be told: a message has come before its receive.
+struct Note {
+  MessageKey key;
+  CallSummary summary;
+  std::uint64_t bytes = 0;
+};
+
+/// Everything but what is atomic or marked as the owner's is touched with the worker's lock held only: UCX calls back
+/// in whatever thread progresses the worker.
 class Transport::Impl {
  public:
   explicit Impl(const TransportOptions& options);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl();
+  ~Impl() = default;
+
+  /// The worker's lock; none in a forked child, where nobody will ever release it if it was held at the fork.
+  std::unique_lock<Turnstile> hold() const;
+  Worker::Impl& worker() const noexcept { return worker_; }
 
   // peers.cpp
   void connect(int peer, std::string_view address);
   Peer& peer(int number);
   const Peer* find_peer(int number) const noexcept;
-  void mark_failed(Peer& peer, std::string why);
-  bool send_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes, bool urgent);
+  /// The sender of a message; null when there is no such peer.
+  Peer* sender(std::int32_t source) noexcept;
+  void mark_failed(Peer& peer, std::string_view why);
+  /// The peer's connection is no more.
+  void lose(Peer& peer, std::string_view why) noexcept;
 
   // messages.cpp
+  /// What UCX is to tell the sender of a message that nobody wants: only a rendezvous has a way back.
+  static ucs_status_t refusal(const ucp_am_recv_param_t* param) noexcept;
+  ucs_status_t take_in(Peer& from, const MessageHeader& header, void* data, std::size_t bytes,
+                       const ucp_am_recv_param_t* param);
   RequestId post_send(int peer, const MessageKey& key, const CallSummary& summary, const void* data, std::size_t bytes);
   RequestId post_recv(const MessageKey& key, const CallSummary& summary, void* data, std::size_t bytes);
   RequestState test(RequestId id);
   void abandon(RequestId id) noexcept;
-  void forget_communicator(std::uint32_t communicator);
+  void forget(std::uint64_t sequence);
   bool awaits(int peer) noexcept;
 
-  // transport.cpp
+  // controls.cpp
+  bool send_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes, bool urgent);
+  void take_in_control(Peer& from, std::uint32_t type, std::span<const std::byte> bytes);
   bool flushed();
-  Worker& worker() noexcept { return worker_; }
+  void note(const MessageHeader& header, std::size_t bytes);
+  void note_waiting();
+  void count_mail() noexcept;
+  unsigned dispatch();  // takes the lock itself
 
-  TransportOptions options;
+  // closing.cpp
+  /// Takes the lock itself.
+  static void close(std::unique_ptr<Impl> transport) noexcept;
+  /// Has UCX given back everything that points here?
+  bool idle() const noexcept { return active_ == 0 && control_sends_.in_use() == 0; }
+
+  const TransportOptions options;
   MatchTable<Unexpected> unexpected;
-  std::uint32_t failures = 0;
-  bool left_behind = false;  ///< Transport::leave_behind
-  std::uint64_t strangers = 0;
-  std::optional<Mismatch> last_mismatch;
-  std::string last_failure;
-  ControlHandler control_handler;
-  UnexpectedHandler unexpected_handler;
   Pool<Request> requests;
-  bool progressing = false;
+  ControlHandler control_handler;         // set with the lock held, called by the owner without
+  UnexpectedHandler unexpected_handler;   // likewise
+  std::optional<Mismatch> last_mismatch;  // the owner's
+  std::string last_failure;               // the owner's
+  bool dispatching = false;               // the owner's
+  std::atomic<std::uint32_t> failures{0};
+  std::atomic<std::size_t> mail{0};  ///< handlers that are due
+  std::atomic<bool> news{false};     ///< something has come of a progress of the worker since that of this transport
+  Impl* next_kept = nullptr;         ///< Worker::Impl::keep
 
  private:
   // peers.cpp
-  static void on_endpoint_error(void* arg, ucp_ep_h endpoint, ucs_status_t status);
-  static ucs_status_t on_control(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                                 const ucp_am_recv_param_t* param);
-  static void on_control_sent(void* request, ucs_status_t status, void* user_data);
-  ucp_ep_h open_endpoint(Peer& peer, std::string_view address);
-  void note_goodbye(Peer& peer);
-  void hear(Peer& peer);
-  Peer* known_sender(std::uint64_t nonce, std::int32_t source) noexcept;
-  void used(Peer& peer);
-  enum class Posted : std::uint8_t { gone, waits, refused };
-  Posted post_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes);
-  void start_drain(Peer& peer);
-  void end_drain(Peer& peer) noexcept;
+  void note_goodbye(Peer& peer) noexcept;
 
   // messages.cpp
-  static ucs_status_t on_message(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                                 const ucp_am_recv_param_t* param);
   static void on_sent(void* request, ucs_status_t status, void* user_data);
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   Request* new_request(int peer, const MessageKey& key, const CallSummary& summary);
@@ -169,6 +197,8 @@ class Transport::Impl {
   Request* find(RequestId id) noexcept;
   void retire(Request* request) noexcept;
   void settle(Request* request, ucs_status_t status) noexcept;
+  void started(Request* request, ucs_status_ptr_t handle) noexcept;
+  void ended(Request* request, ucs_status_t status) noexcept;
   bool hopeless(const Request& request) const;
   bool fits(Request* request, const MessageHeader& header, std::size_t bytes);
   void fetch(Request* request, void* desc);
@@ -177,29 +207,33 @@ class Transport::Impl {
   void drop(Unexpected* message) noexcept;
   void tell_failure(const Request& request);
 
-  // transport.cpp
-  bool nothing_outstanding();
-  void register_handler(unsigned id, ucp_am_recv_callback_t handler);
+  // controls.cpp
+  static void on_control_sent(void* request, ucs_status_t status, void* user_data);
+  void used(Peer& peer);
+  enum class Posted : std::uint8_t { gone, waits, refused };
+  Posted post_control(Peer& peer, std::uint32_t type, std::span<const std::byte> bytes);
+  void start_drain(Peer& peer);
+  void end_drain(Peer& peer) noexcept;
 
   // closing.cpp
   void say_goodbye() noexcept;
   bool controls_out() const noexcept;
-  bool all_spoke() const noexcept;
-  void close_endpoints() noexcept;
-  void quiet_down() noexcept;
+  void cut_the_rest() noexcept;
   template <class Done>
-  void progress_until(Done done, Clock::time_point deadline) noexcept;
+  void progress_until(Done done, Clock::time_point deadline);
 
+  Worker::Impl& worker_;
   std::vector<Peer> peers_;
   MatchTable<Request> posted_;
   Pool<Unexpected> unexpected_pool_;
   Pool<ControlSend> control_sends_;
+  std::deque<Mail> mails_;
+  std::vector<Note> notes_;
+  std::vector<Note> telling_;  // the owner's: notes that are being told
   std::vector<Peer*> dirty_;
-  int draining_ = 0;              // peers whose drain message is under way
-  bool worker_flushing_ = false;  // UCX has a flush of the worker in hand
+  std::size_t active_ = 0;  // requests that UCX works on
+  int draining_ = 0;        // peers whose drain message is under way
   bool closing_ = false;
-  int open_endpoints_ = 0;  // while closing: those that UCX has not closed yet
-  Worker worker_;           // the last member: it goes first, while what its callbacks point to is still there
 };
 
 }  // namespace umbel::net

@@ -2,198 +2,175 @@
 // Copyright (c) 2026, the Umbel authors
 #include "net/ucx/worker.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <mutex>
-#include <new>
-#include <vector>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "net/ucx/devices.hpp"
-#include "net/ucx/transport.hpp"
+#include "net/fork.hpp"
+#include "net/ucx/descriptors.hpp"
+#include "net/ucx/transport_impl.hpp"
 
 namespace umbel::net {
-namespace {
 
-struct ConfigRelease {
-  void operator()(ucp_config_t* config) const noexcept { ucp_config_release(config); }
-};
-using Config = std::unique_ptr<ucp_config_t, ConfigRelease>;
-
-Config read_config() {
-  ucp_config_t* config = nullptr;
-  check_ucx(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
-  return Config(config);
+Worker::Impl::Impl(UcxObjects made) : objects(std::move(made)), ucx_address(parse_address(objects.address).ucx) {
+  register_handler(kMessageAm, on_message);
+  register_handler(kControlAm, on_control);
+  register_handler(kCutAm, on_cut);
 }
 
-void set(const Config& config, const char* name, const std::string& value) {
-  check_ucx(ucp_config_modify(config.get(), name, value.c_str()), fmt::format("UCX setting {}={}", name, value));
+void Worker::Impl::register_handler(unsigned id, ucp_am_recv_callback_t handler) {
+  ucp_am_handler_param_t params{};
+  params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  params.id = id;
+  params.cb = handler;
+  params.arg = this;
+  check_ucx(ucp_worker_set_am_recv_handler(ucx(), &params), "ucp_worker_set_am_recv_handler");
 }
 
-/// Over TCP a rendezvous costs more than it saves up to here: 64 KiB take 30 µs eagerly and 40 µs by rendezvous over
-/// the loopback, and on a real link the question and answer come on top. UCX's own threshold is right for InfiniBand.
-constexpr std::size_t kTcpEagerBytes = 65536;
+// --- whom a message is for -----------------------------------------------------------------------------------------
 
-/// Will all traffic go over TCP? (No InfiniBand port among what UCX may use.)
-bool only_tcp(const std::vector<NetDevice>& existing) {
-  return std::none_of(existing.begin(), existing.end(),
-                      [](const NetDevice& device) { return device.usable && device.addresses.empty(); });
-}
-
-/// Settles transports and devices; returns them for people.
-std::string configure(const Config& config, std::string_view net_devices) {
-  // Shared memory is Umbel's own business: with UCX's, ranks of one host would bypass the network even where they are
-  // meant to stand for several hosts.
-  const char* transports = std::getenv("UCX_TLS");
-  if (transports == nullptr) set(config, "TLS", "^sm");
-  const std::vector<NetDevice> existing = network_devices();
-  const DeviceChoice choice = choose_devices(net_devices, existing);
-  if (only_tcp(existing) && std::getenv("UCX_RNDV_THRESH") == nullptr) {
-    set(config, "RNDV_THRESH", std::to_string(kTcpEagerBytes + sizeof(MessageHeader) + 1));
+void Worker::Impl::add(Transport::Impl& transport) {
+  if (!transports_.try_emplace(transport.options.nonce, &transport).second) {
+    throw InvalidArgument(fmt::format("transport: two with nonce {:x} on one worker", transport.options.nonce));
   }
-  if (!choice.ucx_value.empty()) set(config, "NET_DEVICES", choice.ucx_value);
-  const char* environment = std::getenv("UCX_NET_DEVICES");
-  std::string devices = choice.reason;
-  if (choice.ucx_value.empty() && environment != nullptr) devices = fmt::format("{} (UCX_NET_DEVICES)", environment);
-  return fmt::format("UCX {}, devices: {}; transports: {}", ucx_version(), devices,
-                     transports == nullptr ? "all but shared memory" : fmt::format("{} (UCX_TLS)", transports));
 }
 
-ucp_context_h make_context(const Config& config, const std::string& device_text) {
-  ucp_params_t params{};
-  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
-  params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  params.mt_workers_shared = 0;
-  params.name = "umbel";
-  ucp_context_h context = nullptr;
-  check_ucx(ucp_init(&params, config.get(), &context), fmt::format("ucp_init ({})", device_text));
-  return context;
+void Worker::Impl::remove(const Transport::Impl& transport) noexcept {
+  transports_.erase(transport.options.nonce);
+  if (latest_ == &transport) latest_ = nullptr;
 }
 
-ucp_worker_h make_worker(ucp_context_h context) {
-  ucp_worker_params_t params{};
-  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // any thread, one at a time
-  ucp_worker_h worker = nullptr;
-  check_ucx(ucp_worker_create(context, &params, &worker), "ucp_worker_create");
-  return worker;
+Transport::Impl* Worker::Impl::find(std::uint64_t nonce) noexcept {
+  if (latest_ != nullptr && latest_->options.nonce == nonce) return latest_;
+  const auto found = transports_.find(nonce);
+  if (found == transports_.end()) return nullptr;
+  return latest_ = found->second;
 }
 
-std::string make_address(ucp_worker_h worker, const std::string& device_text) {
-  ucp_address_t* address = nullptr;
-  std::size_t bytes = 0;
-  check_ucx(ucp_worker_get_address(worker, &address, &bytes), "ucp_worker_get_address");
-  const std::uint64_t length = bytes;
-  std::string text(reinterpret_cast<const char*>(&length), sizeof length);
-  text.append(reinterpret_cast<const char*>(address), bytes);
-  ucp_worker_release_address(worker, address);
-  return text + device_text;
-}
-
-}  // namespace
-
-void check_ucx(ucs_status_t status, std::string_view what) {
-  if (status != UCS_OK) throw UcxError(fmt::format("{}: {}", what, ucs_status_string(status)));
-}
-
-Worker::Worker(std::string_view net_devices) {
-  const Config config = read_config();
-  device_text_ = configure(config, net_devices);
-  context_.reset(make_context(config, device_text_));
-  worker_.reset(make_worker(context_.get()));
-  check_ucx(ucp_worker_get_efd(worker_.get(), &event_fd_), "ucp_worker_get_efd");
-  address_ = make_address(worker_.get(), device_text_);
-}
-
-PeerAddress parse_address(std::string_view bytes) {
-  std::uint64_t length = 0;
-  if (bytes.size() >= sizeof length) std::memcpy(&length, bytes.data(), sizeof length);
-  if (length == 0 || length > bytes.size() - sizeof length) throw InvalidArgument("not an address of a transport");
-  bytes.remove_prefix(sizeof length);
-  return {std::string(bytes.substr(0, length)), std::string(bytes.substr(length))};
-}
-
-std::string ucx_version() {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  ucp_get_version(&major, &minor, &release);
-  return fmt::format("{}.{}.{}", major, minor, release);
-}
-
-namespace {
-
-/// Workers whose owners have gone, oldest first. Never destroyed itself: those that are left at the end of the process
-/// stay as they are.
-class Retired {
- public:
-  static Retired& all() {
-    static auto* retired = new Retired;
-    return *retired;
+ucs_status_t Worker::Impl::on_message(void* arg, const void* header_bytes, std::size_t header_length, void* data,
+                                      std::size_t bytes, const ucp_am_recv_param_t* param) {
+  Impl& self = *static_cast<Impl*>(arg);
+  MessageHeader header;
+  if (header_length == sizeof header) {
+    std::memcpy(&header, header_bytes, sizeof header);
+    Transport::Impl* const transport = self.find(header.nonce);
+    Peer* const from = transport == nullptr ? nullptr : transport->sender(header.key.source);
+    if (from != nullptr) return transport->take_in(*from, header, data, bytes, param);
   }
+  self.strangers.fetch_add(1, std::memory_order_relaxed);
+  return Transport::Impl::refusal(param);
+}
 
-  void add(ucp_context_h context, ucp_worker_h worker) {
-    const std::scoped_lock lock(mutex_);
-    workers_.push_back({context, worker, Clock::now()});
-    for (const Entry& entry : workers_) ucp_worker_progress(entry.worker);
-    while (workers_.size() > kMost || Clock::now() - workers_.front().since > kAge) {
-      ucp_worker_destroy(workers_.front().worker);
-      ucp_cleanup(workers_.front().context);
-      workers_.pop_front();
+ucs_status_t Worker::Impl::on_control(void* arg, const void* header_bytes, std::size_t header_length, void* data,
+                                      std::size_t bytes, const ucp_am_recv_param_t* param) {
+  Impl& self = *static_cast<Impl*>(arg);
+  ControlHeader header;
+  if (header_length == sizeof header && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+    std::memcpy(&header, header_bytes, sizeof header);
+    Transport::Impl* const transport = self.find(header.nonce);
+    Peer* const from = transport == nullptr ? nullptr : transport->sender(header.source);
+    if (from != nullptr) {
+      transport->take_in_control(*from, header.type, {static_cast<const std::byte*>(data), bytes});
+      return UCS_OK;
+    }
+    if (transport == nullptr && header.type >= kGoodbye) return UCS_OK;  // a goodbye to one who has left: no stranger
+  }
+  self.strangers.fetch_add(1, std::memory_order_relaxed);
+  return UCS_OK;
+}
+
+// --- progress ------------------------------------------------------------------------------------------------------
+
+unsigned Worker::Impl::progress() {
+  const unsigned events = ucp_worker_progress(ucx());
+  close_broken();
+  if (kept_ != nullptr) free_idle();
+  return events;
+}
+
+bool Worker::Impl::nothing_outstanding() {
+  if (flushing_) return false;  // the last one still waits for some peer
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  params.cb.send = [](void* request, ucs_status_t, void* self) {
+    static_cast<Impl*>(self)->flushing_ = false;
+    ucp_request_free(request);
+  };
+  params.user_data = this;
+  const ucs_status_ptr_t request = ucp_worker_flush_nbx(ucx(), &params);
+  flushing_ = UCS_PTR_IS_PTR(request);
+  return request == nullptr;
+}
+
+void Worker::Impl::keep(std::unique_ptr<Transport::Impl> transport) noexcept {
+  transport->next_kept = kept_;
+  kept_ = transport.release();
+}
+
+void Worker::Impl::free_idle() noexcept {
+  for (Transport::Impl** link = &kept_; *link != nullptr;) {
+    Transport::Impl* const transport = *link;
+    if (transport->idle()) {
+      *link = transport->next_kept;
+      delete transport;
+    } else {
+      link = &transport->next_kept;
     }
   }
+}
 
- private:
-  using Clock = std::chrono::steady_clock;
-  struct Entry {
-    ucp_context_h context;
-    ucp_worker_h worker;
-    Clock::time_point since;
-  };
-  static constexpr std::size_t kMost = 16;
-  static constexpr std::chrono::seconds kAge{2};
+// --- the public face -----------------------------------------------------------------------------------------------
 
-  std::mutex mutex_;
-  std::deque<Entry> workers_;
-};
+namespace {
+
+UcxObjects checked_ucx(std::string_view net_devices) {
+  refuse_if_forked("Worker");
+  require_descriptors(true, 1);
+  watch_for_fork();
+  return open_ucx(net_devices);
+}
 
 }  // namespace
 
-void Worker::retire(std::initializer_list<unsigned> message_ids) noexcept {
-  for (const unsigned id : message_ids) {
-    ucp_am_handler_param_t params{};
-    params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
-    params.id = id;
-    params.cb = [](void*, const void*, std::size_t, void*, std::size_t, const ucp_am_recv_param_t*) { return UCS_OK; };
-    if (ucp_worker_set_am_recv_handler(worker_.get(), &params) != UCS_OK) return leave_behind();
-  }
-  try {
-    Retired::all().add(context_.get(), worker_.get());
-    (void)context_.release();
-    (void)worker_.release();
-  } catch (...) {  // out of memory
-    leave_behind();
+Worker::Worker(std::string_view net_devices) : impl_(std::make_unique<Impl>(checked_ucx(net_devices))) {}
+
+Worker::~Worker() {
+  // Reachable, so that leak checkers see that it is on purpose.
+  static std::atomic<Impl*> left{nullptr};
+  Impl* const impl = impl_.release();
+  impl->next_left = left.load();
+  while (!left.compare_exchange_weak(impl->next_left, impl)) {
   }
 }
 
-void Worker::leave_behind() noexcept {
-  // Reachable, so that leak checkers see that it is on purpose.
-  struct Left {
-    ucp_context_h context;
-    ucp_worker_h worker;
-    Left* next;
-  };
-  static std::atomic<Left*> left{nullptr};
-  auto* entry = new (std::nothrow) Left{context_.release(), worker_.release(), left.load()};
-  while (entry != nullptr && !left.compare_exchange_weak(entry->next, entry)) {
-  }
+const std::string& Worker::address() const noexcept { return impl_->objects.address; }
+const std::string& Worker::device_text() const noexcept { return impl_->objects.device_text; }
+int Worker::event_fd() const noexcept { return impl_->objects.event_fd; }
+
+bool Worker::arm() {
+  refuse_if_forked("Worker::arm");
+  const std::unique_lock lock(impl_->turnstile, std::try_to_lock);
+  if (!lock) return false;
+  const ucs_status_t status = ucp_worker_arm(impl_->ucx());
+  if (status == UCS_ERR_BUSY) return false;
+  check_ucx(status, "ucp_worker_arm");
+  return true;
+}
+
+unsigned Worker::progress() {
+  refuse_if_forked("Worker::progress");
+  const std::unique_lock lock(impl_->turnstile, std::try_to_lock);
+  return lock ? impl_->progress() : 0;
+}
+
+std::uint64_t Worker::strangers() const noexcept { return impl_->strangers.load(std::memory_order_relaxed); }
+
+std::size_t Worker::connections() const noexcept {
+  if (forked()) return 0;
+  const std::scoped_lock lock(impl_->turnstile);
+  return impl_->endpoints.size();
 }
 
 }  // namespace umbel::net

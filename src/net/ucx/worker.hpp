@@ -2,58 +2,57 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
-#include <ucp/api/ucp.h>
-
-#include <initializer_list>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace umbel::net {
 
-/// `what: status text`, as a UcxError, unless `status` is UCS_OK.
-void check_ucx(ucs_status_t status, std::string_view what);
-
-/// Owner of a UCX context and its one worker, and of what can be said about them.
+/// One UCX context with its one worker: what all communicators of a process (or of a rank, where ranks are threads)
+/// share. Each has a Transport of its own on it; connections belong to the worker and outlive the transports, so that
+/// making and destroying communicators reconnects nothing.
+///
+/// Meant to live to the end of the process. The destructor closes nothing: UCX before 1.14 aborts the process when a
+/// worker is destroyed while the answer to a peer's request for a connection is under way (openucx/ucx#8175), and of
+/// such requests nobody outside UCX knows. Its objects stay as they are, reachable, and are never progressed again.
+///
+/// Threads: every member may be called by any thread at any time. Nothing here calls a handler of a transport.
 class Worker {
  public:
-  /// @param net_devices a selection as in devices.hpp.
-  /// @throws UcxError, InvalidArgument.
+  /// @param net_devices a selection as in devices.hpp: exact names or `^names`; empty leaves it to UCX.
+  /// @throws UcxError, InvalidArgument (devices), SystemError (too few descriptors), Error in a forked child.
   explicit Worker(std::string_view net_devices);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  /// @pre no transport of this worker is left.
+  ~Worker();
 
-  ucp_worker_h get() const noexcept { return worker_.get(); }
-  int event_fd() const noexcept { return event_fd_; }
-  /// The worker's address with the device text behind it, as handed to peers.
-  const std::string& address() const noexcept { return address_; }
-  const std::string& device_text() const noexcept { return device_text_; }
-  /// The worker's owner has closed its endpoints and goes. The worker is destroyed later, by the retirement of another
-  /// one: UCX before 1.14 aborts the process when a worker is destroyed while an answer to a peer's request for a
-  /// connection is on its way out, and of such requests the owner knows nothing. Until then it is progressed now and
-  /// then. Messages that still arrive are dropped.
-  void retire(std::initializer_list<unsigned> message_ids) noexcept;
-  /// Keeps UCX's objects to the end of the process, never progressed again, instead of destroying them.
-  void leave_behind() noexcept;
+  /// What peers need to connect; opaque bytes to be exchanged.
+  const std::string& address() const noexcept;
+  /// The devices and transports chosen, and why: one line for people.
+  const std::string& device_text() const noexcept;
+  /// Readable when there may be something to progress, once arm() has returned true. −1 is never returned.
+  int event_fd() const noexcept;
+  /// Before sleeping on event_fd(): false means that there is work, or that another thread is at it.
+  bool arm();
+  /// Moves everything forward for all transports, never waits. What arrives waits in its transport. Returns how many
+  /// events UCX handled; 0 as well while another thread does this.
+  unsigned progress();
+  /// Messages refused because no transport here has their nonce, or because they were nonsense.
+  std::uint64_t strangers() const noexcept;
+  /// Open connections, for tests and reports.
+  std::size_t connections() const noexcept;
+
+  class Impl;  // in worker_impl.hpp
+  Impl& impl() const noexcept { return *impl_; }
 
  private:
-  struct Cleanup {
-    void operator()(ucp_context_h context) const noexcept { ucp_cleanup(context); }
-    void operator()(ucp_worker_h worker) const noexcept { ucp_worker_destroy(worker); }
-  };
-
-  std::string device_text_;
-  std::string address_;
-  std::unique_ptr<ucp_context, Cleanup> context_;
-  std::unique_ptr<ucp_worker, Cleanup> worker_;  // destroyed before its context
-  int event_fd_ = -1;
+  std::unique_ptr<Impl> impl_;
 };
 
-/// The two parts of Worker::address() of a peer.
-struct PeerAddress {
-  std::string ucx;
-  std::string device_text;
-};
-
-/// @throws InvalidArgument when the bytes are none.
-PeerAddress parse_address(std::string_view bytes);
+/// Version of the UCX library in use, "1.13.1".
+std::string ucx_version();
 
 }  // namespace umbel::net

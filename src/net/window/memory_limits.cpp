@@ -64,11 +64,14 @@ std::string bytes_text(std::size_t bytes) {
   return fmt::format("{:.1f} MiB ({} bytes)", static_cast<double>(bytes) / kMiB, bytes);
 }
 
-std::string memory_obstacle(std::size_t bytes) {
+std::string file_size_obstacle(std::size_t bytes) {
   rlimit file_size{};
-  if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur != RLIM_INFINITY && bytes > file_size.rlim_cur) {
-    return fmt::format("the limit on file sizes is {}: raise it (ulimit -f unlimited)", bytes_text(file_size.rlim_cur));
-  }
+  if (getrlimit(RLIMIT_FSIZE, &file_size) != 0 || file_size.rlim_cur == RLIM_INFINITY || bytes <= file_size.rlim_cur)
+    return {};
+  return fmt::format("the limit on file sizes is {}: raise it (ulimit -f unlimited)", bytes_text(file_size.rlim_cur));
+}
+
+std::string memory_obstacle(std::size_t bytes) {
   if (const auto limit = cgroup_limit(); limit && bytes > *limit) {
     return fmt::format("the control group's memory limit is {}: raise it (docker run --memory, Slurm --mem)",
                        bytes_text(*limit));

@@ -8,10 +8,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -23,6 +21,7 @@
 #include "base/error.hpp"
 #include "net/fork.hpp"
 #include "net/host.hpp"
+#include "net/process.hpp"
 #include "net/window/memory_limits.hpp"
 
 namespace umbel::net {
@@ -30,8 +29,7 @@ namespace {
 
 using Nonce = std::pair<std::uint64_t, std::uint64_t>;
 
-// The header: the nonce in the first line, then the probe slots, filled up to a page.
-constexpr std::size_t kNonceLine = 64;
+// The header: a page that begins with the nonce.
 constexpr const char* kMemfdName = "umbel-window";
 
 std::size_t page_bytes() {
@@ -57,21 +55,6 @@ class Fd {
  private:
   int fd_;
 };
-
-/// Field 22 of /proc/PID/stat; 0 when there is no such process. The name in field 2 may hold anything, so the count
-/// starts behind its last parenthesis.
-std::uint64_t start_time_of(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(file, text);
-  auto at = text.rfind(')');
-  if (at == std::string::npos) return 0;
-  for (int field = 2; field < 22; ++field) {
-    at = text.find(' ', at + 1);
-    if (at == std::string::npos) return 0;
-  }
-  return std::stoull(text.substr(at + 1));
-}
 
 std::string advice_for(int error, std::size_t bytes) {
   if (error == EMFILE || error == ENFILE) return "too many open descriptors: raise `ulimit -n`";
@@ -108,14 +91,8 @@ class Mapping {
 
   std::byte* data() const noexcept { return base_ + header_bytes_; }
   std::size_t bytes() const noexcept { return total_bytes_ - header_bytes_; }
-  std::size_t probe_slots() const noexcept { return (header_bytes_ - kNonceLine) / sizeof(std::uint64_t); }
   Nonce nonce() const noexcept { return nonce_; }
-  bool owned() const noexcept { return fd_.get() >= 0; }
-  void close_fd() noexcept { fd_.reset(); }
-
-  std::atomic_ref<std::uint64_t> slot(std::size_t index) const noexcept {
-    return std::atomic_ref<std::uint64_t>(reinterpret_cast<std::uint64_t*>(base_ + kNonceLine)[index]);
-  }
+  int fd() const noexcept { return fd_.get(); }
 
  private:
   std::byte* base_;
@@ -164,17 +141,9 @@ class Registry {
   std::map<Nonce, std::weak_ptr<detail::Mapping>> mappings_;
 };
 
-/// Throws before anything is allocated when the memory is certainly not there.
-void check_size(std::size_t data_bytes, std::size_t total_bytes) {
-  constexpr auto kLargest = static_cast<std::size_t>(std::numeric_limits<off_t>::max());
-  if (total_bytes < data_bytes || total_bytes > kLargest) throw_window_error("size", EFBIG, data_bytes);
-  if (const std::string obstacle = memory_obstacle(total_bytes); !obstacle.empty()) {
-    throw SystemError(fmt::format("shared memory window of {}: {}", bytes_text(total_bytes), obstacle));
-  }
-}
-
-/// Gives the window its pages now: later, in the middle of a collective, a missing page would be a SIGBUS.
-void allocate_pages(void* base, int fd, std::size_t bytes) {
+void give_pages(void* base, int fd, std::size_t offset, std::size_t bytes) {
+  if (const std::string obstacle = memory_obstacle(bytes); !obstacle.empty())
+    throw SystemError(fmt::format("shared memory window of {}: {}", bytes_text(bytes), obstacle));
 #ifdef MADV_POPULATE_WRITE
   // First through the mapping, which honours the advice on huge pages; fallocate alone takes small ones. Whether it
   // worked is fallocate's to say: it only fills what is missing.
@@ -184,7 +153,7 @@ void allocate_pages(void* base, int fd, std::size_t bytes) {
 #endif
   int error = 0;
   do {
-    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (error == EINTR);
   if (error != 0) throw_window_error("fallocate", error, bytes);
 }
@@ -208,8 +177,8 @@ bool is_window_link(const std::string& path) {
 /// The owner's memfd, opened again; an empty Fd when it is out of reach or something else stands under that number.
 Fd open_window(const WindowDescriptor& d) {
   if (d.pid_ns != 0 && host_hint().pid_ns != 0 && d.pid_ns != host_hint().pid_ns) return Fd(-1);
-  if (start_time_of(d.pid) != d.start_time) return Fd(-1);
-  const std::string path = fmt::format("/proc/{}/fd/{}", d.pid, d.fd);
+  if (has_ended(process_state(d.owner))) return Fd(-1);
+  const std::string path = fmt::format("/proc/{}/fd/{}", d.owner.pid, d.fd);
   // Looked at before it is opened: opening another program's device or pipe could do things.
   if (!is_window_link(path)) return Fd(-1);
   Fd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -236,29 +205,20 @@ detail::Mapping::~Mapping() {
 Window::Window(std::shared_ptr<detail::Mapping> mapping, const WindowDescriptor& descriptor)
     : mapping_(std::move(mapping)), descriptor_(descriptor) {}
 
-Window& Window::operator=(Window&& other) noexcept {
-  if (this == &other) return *this;
-  close_fd();
-  mapping_ = std::move(other.mapping_);
-  descriptor_ = other.descriptor_;
-  return *this;
-}
-
-Window::~Window() { close_fd(); }
-
-Window Window::create(std::size_t bytes, std::size_t probe_slots) {
+Window Window::create(std::size_t bytes) {
   refuse_if_forked("Window::create");
   watch_for_fork();
   WindowDescriptor d;
-  d.header_bytes = round_to_pages(kNonceLine + probe_slots * sizeof(std::uint64_t));
-  d.total_bytes = d.header_bytes + bytes;
-  check_size(bytes, d.total_bytes);
+  d.header_bytes = page_bytes();
   d.total_bytes = d.header_bytes + round_to_pages(bytes);
+  constexpr auto kLargest = static_cast<std::size_t>(std::numeric_limits<off_t>::max());
+  if (d.total_bytes < bytes || d.total_bytes > kLargest) throw_window_error("size", EFBIG, bytes);
+  if (const std::string obstacle = file_size_obstacle(d.total_bytes); !obstacle.empty())
+    throw SystemError(fmt::format("shared memory window of {}: {}", bytes_text(d.total_bytes), obstacle));
   d.nonce[0] = random_bits();
   d.nonce[1] = random_bits();
-  d.pid = getpid();
+  d.owner = this_process();
   d.pid_ns = host_hint().pid_ns;
-  d.start_time = start_time_of(d.pid);
 
   Fd fd(memfd_create(kMemfdName, MFD_CLOEXEC));
   if (fd.get() < 0) throw_window_error("memfd_create", errno, d.total_bytes);
@@ -268,29 +228,29 @@ Window Window::create(std::size_t bytes, std::size_t probe_slots) {
   }
   void* base = map_window(fd.get(), d.total_bytes);
   auto mapping = std::make_shared<detail::Mapping>(base, d, fd.release());
-  allocate_pages(base, d.fd, d.total_bytes);
+  give_pages(base, d.fd, 0, d.header_bytes);
   std::memcpy(base, d.nonce, sizeof d.nonce);
   return {Registry::instance().add(std::move(mapping)), d};
+}
+
+void Window::populate(std::size_t offset, std::size_t bytes) {
+  refuse_if_forked("Window::populate");
+  give_pages(mapping_->data() + offset, mapping_->fd(), descriptor_.header_bytes + offset, bytes);
+}
+
+void Window::discard(std::size_t offset, std::size_t bytes) noexcept {
+  if (forked()) return;
+  const auto from = static_cast<off_t>(descriptor_.header_bytes + offset);
+  if (fallocate(mapping_->fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, static_cast<off_t>(bytes)) != 0)
+    std::memset(mapping_->data() + offset, 0, bytes);
 }
 
 std::byte* Window::data() const noexcept { return mapping_->data(); }
 std::size_t Window::bytes() const noexcept { return mapping_->bytes(); }
 
-std::uint64_t Window::token(std::size_t slot) const noexcept {
-  return slot < mapping_->probe_slots() ? mapping_->slot(slot).load(std::memory_order_acquire) : 0;
-}
-
-void Window::close_fd() noexcept {
-  if (mapping_) mapping_->close_fd();
-}
-
 PeerWindow::PeerWindow(std::shared_ptr<detail::Mapping> mapping) : mapping_(std::move(mapping)) {}
 std::byte* PeerWindow::data() const noexcept { return mapping_->data(); }
 std::size_t PeerWindow::bytes() const noexcept { return mapping_->bytes(); }
-
-void PeerWindow::leave_token(std::size_t slot, std::uint64_t token) const noexcept {
-  if (slot < mapping_->probe_slots()) mapping_->slot(slot).store(token, std::memory_order_release);
-}
 
 std::optional<PeerWindow> attach(const WindowDescriptor& descriptor) {
   refuse_if_forked("attach");

@@ -46,6 +46,12 @@ int check_child(Window& window, std::unique_ptr<Transport>& transport) {
   if (!refused([&] { transport->progress(); })) return 5;
   if (!refused([] { make_transport(0, 2); })) return 6;
   if (!refused([&] { (void)transport->post_send(1, key_of(0, 1), call_of(1), nullptr, 0); })) return 7;
+  if (!refused([] { const Worker worker(""); })) return 8;
+  if (!refused([] { worker_of(0).progress(); })) return 9;
+  if (!refused([] { (void)worker_of(0).arm(); })) return 10;
+  if (!refused([&] { transport->dispatch(); })) return 11;
+  // Questions do not hang, though the lock may have been held by another thread at the fork.
+  if (transport->failures() != 0 || transport->peer_state(1) != PeerState::connected) return 12;
   { const Window gone = std::move(window); }  // unmaps nothing, says nothing
   transport.reset();
   return 0;
@@ -60,8 +66,18 @@ TEST(Fork, ChildIsRefusedAndTheParentGoesOn) {
   first->connect(1, second->address());
   second->connect(0, first->address());
   ASSERT_TRUE(has_window());
+  std::atomic<bool> stop{false};
+  std::thread busy([&] {
+    while (!stop) worker_of(0).progress();
+  });
   const pid_t pid = fork();
-  if (pid == 0) _exit(check_child(window, first));
+  if (pid == 0) {
+    alarm(20);
+    const int wrong = check_child(window, first);
+    _exit(wrong);
+  }
+  stop = true;
+  busy.join();
   int status = 0;
   ASSERT_EQ(waitpid(pid, &status, 0), pid);
   EXPECT_TRUE(WIFEXITED(status));

@@ -3,107 +3,19 @@
 //
 // Peers that leave, die or stop. The peer that dies is a process of its own: a thread cannot be killed. It is forked,
 // so this program itself must never make a transport: every test runs in a fresh child (in_fresh_process).
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdint>
 
 #include "base/error.hpp"
-#include "transport_ranks.hpp"
+#include "doomed_peer.hpp"
 
 namespace umbel::net {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
 using ::testing::HasSubstr;
-
-void write_text(int fd, const std::string& text) {
-  const std::uint64_t bytes = text.size();
-  if (write(fd, &bytes, sizeof bytes) != static_cast<ssize_t>(sizeof bytes) ||
-      write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    _exit(4);
-  }
-}
-
-std::string read_text(int fd) {
-  std::uint64_t bytes = 0;
-  if (read(fd, &bytes, sizeof bytes) != static_cast<ssize_t>(sizeof bytes)) return {};
-  std::string text(bytes, '\0');
-  std::size_t got = 0;
-  while (got < bytes) {
-    const ssize_t part = read(fd, text.data() + got, bytes - got);
-    if (part <= 0) return {};
-    got += static_cast<std::size_t>(part);
-  }
-  return text;
-}
-
-/// A process that holds peer 1 and progresses until it is killed. To be made before the first transport.
-class DoomedPeer {
- public:
-  DoomedPeer() {
-    if (pipe2(to_.data(), O_CLOEXEC) != 0 || pipe2(from_.data(), O_CLOEXEC) != 0) std::abort();
-    pid_ = fork();
-    if (pid_ == 0) live();
-  }
-  DoomedPeer(const DoomedPeer&) = delete;
-  DoomedPeer& operator=(const DoomedPeer&) = delete;
-  ~DoomedPeer() {
-    send_signal(SIGCONT);
-    send_signal(SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    for (const int fd : {to_[0], to_[1], from_[0], from_[1]}) close(fd);
-  }
-
-  void connect_with(Transport& transport) {
-    write_text(to_[1], transport.address());
-    transport.connect(1, read_text(from_[0]));
-    std::uint64_t hello = 0;
-    const RequestId recv = transport.post_recv(key_of(1, 0), call_of(1), &hello, sizeof hello);
-    ASSERT_EQ(finish(transport, recv), RequestState::done);
-    ASSERT_EQ(hello, 77U);
-  }
-  void send_signal(int signal) const { kill(pid_, signal); }
-
- private:
-  [[noreturn]] void live() const {
-    const auto transport = make_transport(1, 2);
-    write_text(from_[1], transport->address());
-    transport->connect(0, read_text(to_[0]));
-    const std::uint64_t hello = 77;
-    (void)transport->post_send(0, key_of(1, 0), call_of(1), &hello, sizeof hello);
-    while (true) transport->progress();
-  }
-
-  pid_t pid_ = -1;
-  std::array<int, 2> to_{};
-  std::array<int, 2> from_{};
-};
-
-/// Runs `body` in a fresh process, so that it may fork before it makes transports. Its failures fail this test.
-void in_fresh_process(const std::function<void()>& body) {
-  std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    int result = 2;
-    try {
-      body();
-      result = testing::Test::HasFailure() ? 1 : 0;
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "exception: %s\n", error.what());
-    }
-    std::fflush(nullptr);
-    _exit(result);
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "see above; wait status " << status;
-}
 
 TEST(TransportFailure, KilledPeerIsReportedToAReceiver) {
   in_fresh_process([] {
@@ -203,9 +115,7 @@ TEST(TransportFailure, ControlMessagesToAStoppedPeerDoNotPileUp) {
 }
 
 void leave_while_the_other_stays(const Bootstrap& b) {
-  auto transport = make_transport(b.rank, 2);
-  const auto addresses = all_gather_bytes(b, transport->address());
-  transport->connect(1 - b.rank, addresses[static_cast<std::size_t>(1 - b.rank)]);
+  auto transport = make_connected(b, kNonce);
   std::uint64_t value = 5;
   const RequestId send = transport->post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), &value, 8);
   EXPECT_EQ(finish(*transport, send), RequestState::done);
@@ -235,10 +145,8 @@ TEST(TransportFailure, APeerThatLeavesIsNoFailureButItsRequestsEnd) {
   in_fresh_process([] { run_ranks(2, leave_while_the_other_stays); });
 }
 
-void send_and_go(const Bootstrap& b) {
-  auto transport = make_transport(b.rank, 2);
-  const auto addresses = all_gather_bytes(b, transport->address());
-  transport->connect(1 - b.rank, addresses[static_cast<std::size_t>(1 - b.rank)]);
+void send_and_go(const Bootstrap& b, std::uint64_t nonce) {
+  auto transport = make_connected(b, nonce);
   std::vector<unsigned char> data = pattern(4096, 3);
   if (b.rank == 1) {
     const RequestId send = transport->post_send(0, key_of(1, 1), call_of(1), data.data(), data.size());
@@ -256,20 +164,19 @@ void send_and_go(const Bootstrap& b) {
 
 TEST(TransportFailure, LastMessageArrivesThoughItsSenderIsGone) {
   in_fresh_process([] {
-    for (int round = 0; round < 5; ++round) run_ranks(2, send_and_go);
+    for (int round = 0; round < 5; ++round) {
+      const std::uint64_t nonce = fresh_nonce();
+      run_ranks(2, [&](const Bootstrap& b) { send_and_go(b, nonce); });
+    }
   });
 }
 
-/// UCX 1.13 aborts when a worker is destroyed while a peer's connection is half open.
 TEST(TransportFailure, ConnectedAndClosedAtOnce) {
   in_fresh_process([] {
     for (int round = 0; round < 10; ++round) {
-      run_ranks(4, [round](const Bootstrap& b) {
-        auto transport = make_transport(b.rank, 4);
-        const auto addresses = all_gather_bytes(b, transport->address());
-        for (int peer = 0; peer < 4; ++peer) {
-          if (peer != b.rank) transport->connect(peer, addresses[static_cast<std::size_t>(peer)]);
-        }
+      const std::uint64_t nonce = fresh_nonce();
+      run_ranks(4, [&](const Bootstrap& b) {
+        const auto transport = make_connected(b, nonce);
         progress_for(*transport, std::chrono::milliseconds((b.rank * 3 + round) % 4));
       });
     }

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -46,22 +49,46 @@ inline void progress_for(Transport& transport, std::chrono::milliseconds time) {
       transport, [] { return false; }, time);
 }
 
+/// The worker that all transports of this rank share, for good.
+inline Worker& worker_of(int rank) {
+  static std::mutex mutex;
+  static std::map<int, std::unique_ptr<Worker>> workers;
+  const std::scoped_lock lock(mutex);
+  std::unique_ptr<Worker>& worker = workers[rank];
+  if (!worker) worker = std::make_unique<Worker>("");
+  return *worker;
+}
+
+/// One that no transport of this process had.
+inline std::uint64_t fresh_nonce() {
+  static std::atomic<std::uint64_t> next{kNonce};
+  return ++next;
+}
+
 inline std::unique_ptr<Transport> make_transport(int rank, int peers, std::uint64_t nonce = kNonce) {
   TransportOptions options;
+  options.worker = &worker_of(rank);
   options.rank = rank;
   options.peers = peers;
-  options.job_nonce = nonce;
+  options.nonce = nonce;
   return std::make_unique<Transport>(options);
+}
+
+/// All ranks at once: a transport that is connected to all others.
+inline std::unique_ptr<Transport> make_connected(const Bootstrap& b, std::uint64_t nonce) {
+  auto transport = make_transport(b.rank, b.size, nonce);
+  const std::vector<std::string> addresses = all_gather_bytes(b, transport->address());
+  for (int peer = 0; peer < b.size; ++peer) {
+    if (peer != b.rank) transport->connect(peer, addresses[static_cast<std::size_t>(peer)]);
+  }
+  return transport;
 }
 
 /// A transport per rank, each in its thread, all connected; the threads meet before transports are destroyed.
 inline void run_transports(int size, const std::function<void(const Bootstrap&, Transport&)>& body) {
+  const std::uint64_t nonce = fresh_nonce();
   run_ranks(size, [&](const Bootstrap& b) {
-    const auto transport = make_transport(b.rank, size);
-    const std::vector<std::string> addresses = all_gather_bytes(b, transport->address());
-    for (int peer = 0; peer < size; ++peer) {
-      if (peer != b.rank) transport->connect(peer, addresses[static_cast<std::size_t>(peer)]);
-    }
+    const auto transport = make_connected(b, nonce);
     body(b, *transport);
     EXPECT_TRUE(progress_until(*transport, [&] { return transport->flushed(); }));
     b.barrier();
@@ -70,7 +97,6 @@ inline void run_transports(int size, const std::function<void(const Bootstrap&, 
 
 inline MessageKey key_of(int source, std::uint64_t sequence, std::uint32_t index = 0) {
   MessageKey key;
-  key.communicator = 5;
   key.source = source;
   key.sequence = sequence;
   key.index = index;

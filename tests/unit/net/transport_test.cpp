@@ -6,9 +6,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
-#include <atomic>
-#include <filesystem>
-
 #include "base/error.hpp"
 #include "transport_ranks.hpp"
 
@@ -165,12 +162,12 @@ TEST(Transport, UnexpectedHandlerHearsOfTheMessage) {
       EXPECT_EQ(bytes, 8U);
     });
     ASSERT_TRUE(progress_until(transport, [&] { return heard == key_of(0, 9); }));
-    transport.forget_communicator(5);
+    transport.forget(9);
     EXPECT_EQ(transport.unexpected_messages(), 0U);
   });
 }
 
-TEST(Transport, ForgettingACommunicatorFreesBothSidesOfTheTable) {
+TEST(Transport, ForgettingAnOperationFreesBothSidesOfTheTable) {
   run_transports(2, [](const Bootstrap& b, Transport& transport) {
     std::vector<unsigned char> big(1 << 20);
     if (b.rank == 0) {
@@ -178,11 +175,11 @@ TEST(Transport, ForgettingACommunicatorFreesBothSidesOfTheTable) {
       EXPECT_EQ(finish(transport, send), RequestState::done) << "dropped there, not stuck here";
       return;
     }
-    const RequestId never = transport.post_recv(key_of(0, 2), call_of(1), big.data(), big.size());
+    const RequestId never = transport.post_recv(key_of(0, 1, 1), call_of(1), big.data(), big.size());
     ASSERT_TRUE(progress_until(transport, [&] { return transport.unexpected_messages() == 1; }));
-    transport.forget_communicator(6);
-    EXPECT_EQ(transport.unexpected_messages(), 1U) << "another communicator's";
-    transport.forget_communicator(5);
+    transport.forget(2);
+    EXPECT_EQ(transport.unexpected_messages(), 1U) << "another operation's";
+    transport.forget(1);
     EXPECT_EQ(transport.unexpected_messages(), 0U);
     EXPECT_EQ(transport.requests_in_flight(), 0U);
     EXPECT_THROW((void)transport.test(never), InvalidArgument);
@@ -191,8 +188,9 @@ TEST(Transport, ForgettingACommunicatorFreesBothSidesOfTheTable) {
 }
 
 TEST(Transport, StrangersAreCountedAndNeverMatched) {
-  const auto host = make_transport(0, 2, kNonce);
-  const auto stranger = make_transport(1, 2, kNonce + 1);
+  const std::uint64_t strangers_before = worker_of(0).strangers();
+  const auto host = make_transport(0, 2, fresh_nonce());
+  const auto stranger = make_transport(1, 2, fresh_nonce());
   stranger->connect(0, host->address());
   host->connect(1, stranger->address());
   std::vector<unsigned char> big(1 << 20, 9);
@@ -205,7 +203,7 @@ TEST(Transport, StrangersAreCountedAndNeverMatched) {
   host->set_control_handler([](int, std::uint32_t, std::span<const std::byte>) { FAIL() << "a stranger's control"; });
   ASSERT_TRUE(progress_until(*host, [&] {
     stranger->progress();
-    return host->strangers() == 3;
+    return worker_of(0).strangers() - strangers_before == 3;
   }));
   RequestState state = RequestState::pending;
   ASSERT_TRUE(progress_until(*host, [&] {
@@ -325,7 +323,7 @@ TEST(Transport, FlushWaitsForWhatTheSocketDoesNotTake) {
     b.barrier();
     if (b.rank == 1) {
       EXPECT_TRUE(progress_until(transport, [&] { return transport.unexpected_messages() == kMessages; }));
-      transport.forget_communicator(5);
+      transport.forget(2);
       return;
     }
     EXPECT_TRUE(progress_until(transport, [&] { return transport.flushed(); }));
@@ -352,45 +350,21 @@ TEST(Transport, AnOldRequestNumberIsNoticed) {
 
 TEST(Transport, MisuseIsRefused) {
   EXPECT_THROW(make_transport(2, 2), InvalidArgument);
+  EXPECT_THROW(Transport{TransportOptions{}}, InvalidArgument) << "no worker";
   const auto transport = make_transport(0, 2);
+  EXPECT_THROW(make_transport(0, 2), InvalidArgument) << "two communicators of one nonce";
   EXPECT_THROW(transport->connect(0, transport->address()), InvalidArgument);
   EXPECT_THROW(transport->connect(2, transport->address()), InvalidArgument);
   EXPECT_THROW(transport->connect(1, "nonsense"), InvalidArgument);
   EXPECT_EQ(transport->peer_state(1), PeerState::unknown);
   EXPECT_FALSE(transport->send_control(1, 1, {}));
-  TransportOptions options;
-  options.net_devices = "nosuch0";
-  EXPECT_THROW(Transport{options}, InvalidArgument);
+  EXPECT_THROW(Worker("nosuch0"), InvalidArgument);
   EXPECT_THAT(transport->device_text(), HasSubstr("UCX 1."));
 }
 
 TEST(Transport, DevicesAreTakenByExactNameAndPrinted) {
-  TransportOptions options;
-  options.peers = 2;
-  options.net_devices = "lo";
-  const Transport transport(options);
-  EXPECT_THAT(transport.device_text(), HasSubstr("devices: lo (as asked)"));
-}
-
-TEST(Transport, ManyCyclesLeakNoDescriptors) {
-  const auto descriptors = [] {
-    std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += entry.exists() ? 1 : 1;
-    return count;
-  };
-  std::size_t before = 0;
-  // The last 16 workers of a process stay for a while after their transports (Worker::retire).
-  for (int i = 0; i < 20; ++i) {
-    run_transports(2, [](const Bootstrap& b, Transport& transport) {
-      std::uint64_t value = 1;
-      const RequestId recv = transport.post_recv(key_of(1 - b.rank, 1), call_of(1), &value, 8);
-      const RequestId send = transport.post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), &value, 8);
-      EXPECT_EQ(finish(transport, send), RequestState::done);
-      EXPECT_EQ(finish(transport, recv), RequestState::done);
-    });
-    if (i == 9) before = descriptors();
-  }
-  EXPECT_LE(descriptors(), before);
+  const Worker worker("lo");
+  EXPECT_THAT(worker.device_text(), HasSubstr("devices: lo (as asked)"));
 }
 
 }  // namespace

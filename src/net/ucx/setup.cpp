@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "net/ucx/setup.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/error.hpp"
+#include "net/ucx/devices.hpp"
+#include "net/ucx/message.hpp"
+#include "net/ucx/worker.hpp"
+
+namespace umbel::net {
+namespace {
+
+struct ConfigRelease {
+  void operator()(ucp_config_t* config) const noexcept { ucp_config_release(config); }
+};
+using Config = std::unique_ptr<ucp_config_t, ConfigRelease>;
+
+Config read_config() {
+  ucp_config_t* config = nullptr;
+  check_ucx(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
+  return Config(config);
+}
+
+void set(const Config& config, const char* name, const std::string& value) {
+  check_ucx(ucp_config_modify(config.get(), name, value.c_str()), fmt::format("UCX setting {}={}", name, value));
+}
+
+/// Over TCP a rendezvous costs more than it saves up to here: 64 KiB take 30 µs eagerly and 40 µs by rendezvous over
+/// the loopback, and on a real link the question and answer come on top. UCX's own threshold is right for InfiniBand.
+constexpr std::size_t kTcpEagerBytes = 65536;
+
+/// Will all traffic go over TCP? (No InfiniBand port among what UCX may use.)
+bool only_tcp(const std::vector<NetDevice>& existing) {
+  return std::none_of(existing.begin(), existing.end(),
+                      [](const NetDevice& device) { return device.usable && device.addresses.empty(); });
+}
+
+/// Settles transports and devices; returns them for people.
+std::string configure(const Config& config, std::string_view net_devices) {
+  // Shared memory is Umbel's own business: with UCX's, ranks of one host would bypass the network even where they are
+  // meant to stand for several hosts.
+  const char* transports = std::getenv("UCX_TLS");
+  if (transports == nullptr) set(config, "TLS", "^sm");
+  const std::vector<NetDevice> existing = network_devices();
+  const DeviceChoice choice = choose_devices(net_devices, existing);
+  if (only_tcp(existing) && std::getenv("UCX_RNDV_THRESH") == nullptr) {
+    set(config, "RNDV_THRESH", std::to_string(kTcpEagerBytes + sizeof(MessageHeader) + 1));
+  }
+  if (!choice.ucx_value.empty()) set(config, "NET_DEVICES", choice.ucx_value);
+  const char* environment = std::getenv("UCX_NET_DEVICES");
+  std::string devices = choice.reason;
+  if (choice.ucx_value.empty() && environment != nullptr) devices = fmt::format("{} (UCX_NET_DEVICES)", environment);
+  return fmt::format("UCX {}, devices: {}; transports: {}", ucx_version(), devices,
+                     transports == nullptr ? "all but shared memory" : fmt::format("{} (UCX_TLS)", transports));
+}
+
+ucp_context_h make_context(const Config& config, const std::string& device_text) {
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  params.mt_workers_shared = 0;
+  params.name = "umbel";
+  ucp_context_h context = nullptr;
+  check_ucx(ucp_init(&params, config.get(), &context), fmt::format("ucp_init ({})", device_text));
+  return context;
+}
+
+ucp_worker_h make_worker(ucp_context_h context) {
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;  // any thread, one at a time
+  ucp_worker_h worker = nullptr;
+  check_ucx(ucp_worker_create(context, &params, &worker), "ucp_worker_create");
+  return worker;
+}
+
+std::string make_address(ucp_worker_h worker, const std::string& device_text) {
+  ucp_address_t* address = nullptr;
+  std::size_t bytes = 0;
+  check_ucx(ucp_worker_get_address(worker, &address, &bytes), "ucp_worker_get_address");
+  const std::uint64_t length = bytes;
+  std::string text(reinterpret_cast<const char*>(&length), sizeof length);
+  text.append(reinterpret_cast<const char*>(address), bytes);
+  ucp_worker_release_address(worker, address);
+  return text + device_text;
+}
+
+}  // namespace
+
+void check_ucx(ucs_status_t status, std::string_view what) {
+  if (status != UCS_OK) throw UcxError(fmt::format("{}: {}", what, ucs_status_string(status)));
+}
+
+UcxObjects open_ucx(std::string_view net_devices) {
+  const Config config = read_config();
+  UcxObjects made;
+  made.device_text = configure(config, net_devices);
+  made.context.reset(make_context(config, made.device_text));
+  made.worker.reset(make_worker(made.context.get()));
+  check_ucx(ucp_worker_get_efd(made.worker.get(), &made.event_fd), "ucp_worker_get_efd");
+  made.address = make_address(made.worker.get(), made.device_text);
+  return made;
+}
+
+PeerAddress parse_address(std::string_view bytes) {
+  std::uint64_t length = 0;
+  if (bytes.size() >= sizeof length) std::memcpy(&length, bytes.data(), sizeof length);
+  if (length == 0 || length > bytes.size() - sizeof length) throw InvalidArgument("not an address of a transport");
+  bytes.remove_prefix(sizeof length);
+  return {std::string(bytes.substr(0, length)), std::string(bytes.substr(length))};
+}
+
+std::string ucx_version() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  ucp_get_version(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+}  // namespace umbel::net

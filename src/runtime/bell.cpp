@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/bell.hpp"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+
+namespace umbel::runtime {
+namespace {
+
+constexpr std::size_t kMostDescriptors = 8;
+
+timespec to_timespec(std::chrono::nanoseconds time) {
+  constexpr long kSecond = 1'000'000'000;
+  return {.tv_sec = static_cast<time_t>(time.count() / kSecond), .tv_nsec = static_cast<long>(time.count() % kSecond)};
+}
+
+long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* timeout) noexcept {
+  return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, timeout, nullptr, 0);
+}
+
+/// Opens the owner's pipe; −1 when what stands under its number is another thing (the owner is gone).
+int open_pipe_of(const net::ProcessId& owner, const Bell& bell) noexcept {
+  char path[64];
+  *fmt::format_to_n(path, sizeof(path) - 1, "/proc/{}/fd/{}", owner.pid, bell.pipe_fd.load(std::memory_order_relaxed))
+       .out = '\0';
+  char wanted[48];
+  *fmt::format_to_n(wanted, sizeof(wanted) - 1, "pipe:[{}]", bell.pipe_inode.load(std::memory_order_relaxed)).out =
+      '\0';
+  char target[48] = {};
+  if (::readlink(path, target, sizeof(target) - 1) < 0 || std::strcmp(target, wanted) != 0) return -1;
+  return ::open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+void write_byte(int fd) noexcept {
+  const char byte = 0;
+  while (::write(fd, &byte, 1) < 0 && errno == EINTR) {
+  }  // a full pipe wakes as well
+}
+
+}  // namespace
+
+void wake(Bell& bell, const net::ProcessId& owner) noexcept {
+  const std::uint32_t asleep = bell.asleep.exchange(0, std::memory_order_acq_rel);
+  if ((asleep & Bell::on_futex) != 0) futex(bell.asleep, FUTEX_WAKE, INT_MAX, nullptr);
+  if ((asleep & Bell::on_descriptors) == 0) return;
+  if (owner.pid == net::this_process().pid) return write_byte(bell.pipe_fd.load(std::memory_order_relaxed));
+  const int fd = open_pipe_of(owner, bell);
+  if (fd < 0) return;
+  write_byte(fd);
+  ::close(fd);
+}
+
+Sleeper::~Sleeper() {
+  if (!has_pipe()) return;
+  ::close(bell_.pipe_fd.exchange(-1));
+  ::close(read_fd_);
+}
+
+void Sleeper::open_pipe() {
+  if (has_pipe()) return;
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw_system_error("pipe", errno);
+  struct stat status {};
+  (void)::fstat(ends[1], &status);
+  read_fd_ = ends[0];
+  bell_.pipe_inode.store(status.st_ino, std::memory_order_relaxed);
+  bell_.pipe_fd.store(ends[1], std::memory_order_release);
+}
+
+void Sleeper::announce(Bell::Asleep how) noexcept {
+  bell_.asleep.fetch_or(how, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+void Sleeper::sleep_on_futex(std::chrono::nanoseconds longest) noexcept {
+  const std::uint32_t asleep = bell_.asleep.load(std::memory_order_relaxed);
+  if ((asleep & Bell::on_futex) == 0) return;  // rung already
+  const timespec limit = to_timespec(longest);
+  futex(bell_.asleep, FUTEX_WAIT, asleep, &limit);
+}
+
+void Sleeper::sleep_on(std::span<const int> descriptors, std::chrono::nanoseconds longest) noexcept {
+  std::array<pollfd, kMostDescriptors + 1> polled{};
+  std::size_t count = 0;
+  polled[count++] = {.fd = read_fd_, .events = POLLIN, .revents = 0};
+  for (const int fd : descriptors.first(std::min(descriptors.size(), kMostDescriptors)))
+    polled[count++] = {.fd = fd, .events = POLLIN, .revents = 0};
+  const timespec limit = to_timespec(longest);
+  if (::ppoll(polled.data(), count, &limit, nullptr) <= 0) return;
+  std::array<char, 64> bytes{};
+  while (::read(read_fd_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())) {
+  }
+}
+
+}  // namespace umbel::runtime

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/process.hpp"
+#include "net/ucx/worker.hpp"
+#include "runtime/bell.hpp"
+#include "runtime/shared_memory.hpp"
+
+namespace umbel::runtime {
+
+class Context;
+
+/// Memory of this rank that its node-mates map: one communicator's. Once the communicator is gone, the memory is used
+/// again only when every node-mate has let go of it or is dead: each holds on by a nonzero token.
+class ArenaLease {
+ public:
+  ArenaLease(ArenaLease&&) noexcept = default;
+  ArenaLease& operator=(ArenaLease&&) = delete;
+  ~ArenaLease();
+
+  std::byte* data() const noexcept { return let_->block.data; }
+  std::size_t offset() const noexcept { return let_->block.offset; }
+  std::size_t bytes() const noexcept { return let_->block.bytes; }
+  net::WindowDescriptor window() const;
+  std::span<std::atomic<std::uint64_t>> tokens() const noexcept { return let_->tokens; }
+  /// Whose tokens they are, in the same order.
+  void set_holders(std::vector<net::ProcessId> holders) { let_->holders = std::move(holders); }
+
+ private:
+  friend class Context;
+  struct Let {
+    Context* context = nullptr;
+    SharedMemory::Block block;
+    std::span<std::atomic<std::uint64_t>> tokens;
+    std::vector<net::ProcessId> holders;
+
+    bool held() const;
+  };
+  explicit ArenaLease(std::unique_ptr<Let> let) : let_(std::move(let)) {}
+  std::unique_ptr<Let> let_;
+};
+
+/// A communicator, as the other communicators of its context see it.
+class Participant {
+ public:
+  virtual ~Participant() = default;
+  /// Has the network brought something for it? Any thread.
+  virtual bool has_mail() const noexcept = 0;
+  /// Deals with it, unless its own thread is inside a call and so does it itself. Any thread; does not wait.
+  virtual void serve_mail() noexcept = 0;
+};
+
+/// What the communicators of a process share: the memory that node-mates map, one bell, UCX's worker. Where ranks are
+/// threads of one process, each has a context of its own. Contexts live to the end of the process.
+class Context {
+ public:
+  /// The context of a rank before which `nth` ranks of its communicator are in this process too.
+  static Context& of_process(std::size_t nth);
+
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// @param tokens_at  where in the arena the tokens are  @param ranks  how many
+  /// @throws SystemError when there is not enough memory
+  ArenaLease lease(std::size_t bytes, std::size_t tokens_at, std::size_t ranks);
+
+  struct BellPlace {
+    net::WindowDescriptor window;
+    std::uint64_t offset = 0;
+  };
+  /// Where node-mates find the bell. @pre lease() has succeeded once
+  BellPlace bell_place() const;
+
+  /// The UCX worker for these devices (UMBEL_NET_DEVICES), made when first asked for. @throws UcxError, SystemError,
+  /// InvalidArgument
+  net::Worker& worker(const std::string& net_devices);
+
+  void join(Participant& participant);
+  void leave(Participant& participant) noexcept;
+  /// In a wait of `self`: moves the network, and serves the communicators that nobody is inside.
+  void serve_others(const Participant& self) noexcept;
+
+  /// Look at everything once more between the two.
+  void announce_sleep() noexcept;
+  void sleep(std::chrono::nanoseconds longest);
+
+ private:
+  friend class ArenaLease;
+  Context() = default;
+  void retire(std::unique_ptr<ArenaLease::Let> let) noexcept;
+  void reclaim();
+
+  mutable std::mutex mutex_;
+  SharedMemory memory_;
+  std::vector<std::unique_ptr<ArenaLease::Let>> retired_;  ///< node-mates may still look at these
+  SharedMemory::Block bell_block_;
+  std::unique_ptr<Sleeper> sleeper_;
+  std::map<std::string, std::unique_ptr<net::Worker>> workers_;
+  std::vector<net::Worker*> all_workers_;  ///< of workers_
+  std::atomic<bool> networked_{false};     ///< there is a worker
+
+  std::mutex participants_mutex_;
+  std::vector<Participant*> participants_;
+  std::atomic<std::size_t> participant_count_{0};
+};
+
+}  // namespace umbel::runtime
