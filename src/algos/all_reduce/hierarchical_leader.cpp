@@ -25,7 +25,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <ranges>
+#include <span>
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"
@@ -55,7 +55,7 @@ struct Standing {
       if (place.child[static_cast<std::size_t>(level) - 1] > 0) {
         leader = group.ranks.front();
       } else {
-        for (const Tier& member : group.children | std::views::drop(1)) led.push_back(member.ranks.front());
+        for (const Tier& member : std::span(group.children).subspan(1)) led.push_back(member.ranks.front());
         until.push_back(led.size());
       }
     }
@@ -264,7 +264,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 std::vector<Span> operands_of(const Tier& group) {
   if (group.children.empty()) return spans_of(group.ranks);
   std::vector<Span> operands = operands_of(group.children.front());
-  for (const Tier& member : group.children | std::views::drop(1)) operands.push_back(fold(operands_of(member)));
+  for (const Tier& member : std::span(group.children).subspan(1)) operands.push_back(fold(operands_of(member)));
   return operands;
 }
 

@@ -77,7 +77,7 @@ std::vector<int> Levels::order(bool own_first) const {
     for (int part = 0; part < parts; ++part)
       (groups_.owning_child(group, level, part * stride) == child ? own : others).push_back(part);
     const int behind = own.empty() ? child % parts : own.back();
-    std::ranges::rotate(others, std::ranges::find_if(others, [&](int part) { return part >= behind; }));
+    std::rotate(others.begin(), std::ranges::lower_bound(others, behind), others.end());
     std::vector<int>& all = own_first ? own : others;
     all.insert(all.end(), own_first ? others.begin() : own.begin(), own_first ? others.end() : own.end());
     std::vector<int> longer;
