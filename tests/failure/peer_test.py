@@ -2,6 +2,8 @@
 # Copyright (c) 2026, the Umbel authors
 """all_reduce_perf --peer mpi: the peer's call blocks; a rank that dies or stops in it still ends in a message and status 3."""
 import json
+import os
+import pathlib
 import signal
 import sys
 import time
@@ -9,13 +11,15 @@ import time
 from job import PERF, Job, expect
 from harness import expect_in, main
 
-END_IN_PEER = sys.argv[5]
+END_IN_PEER = pathlib.Path(sys.argv[5])
 RANKS, VICTIM = 3, 1
 
 
 def end_in_peer(folder, sent, deadline_s, limit_s, says):
     document = f"{folder}/out.json"
-    command = ["env", f"LD_PRELOAD={END_IN_PEER}", PERF, "-b", "1K", "-e", "64K", "-f", "64", "-n", "3", "-w", "1", "--peer", "mpi",
+    # By its name: blanks would part a path in LD_PRELOAD.
+    libraries = ":".join(filter(None, [str(END_IN_PEER.parent), os.environ.get("LD_LIBRARY_PATH")]))
+    command = ["env", f"LD_LIBRARY_PATH={libraries}", f"LD_PRELOAD={END_IN_PEER.name}", PERF, "-b", "1K", "-e", "64K", "-f", "64", "-n", "3", "-w", "1", "--peer", "mpi",
                "-T", deadline_s, "--json", document]
     with Job(folder, RANKS, command, END_IN_PEER_RANK=VICTIM, END_IN_PEER_SIGNAL=int(sent)) as job:
         job.wait_for_output("fp32", 1)  # one row is done; the victim goes in the second
