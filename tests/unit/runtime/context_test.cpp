@@ -47,7 +47,9 @@ class Other {
     to_ = to[1];
     from_ = from[0];
     if (::write(to_, &bell, sizeof bell) != static_cast<ssize_t>(sizeof bell)) std::abort();
-    if (::read(from_, &id, sizeof id) != static_cast<ssize_t>(sizeof id)) std::abort();
+    std::array<char, sizeof(net::ProcessId)> raw{};
+    if (::read(from_, raw.data(), raw.size()) != static_cast<ssize_t>(raw.size())) std::abort();
+    std::memcpy(&id, raw.data(), raw.size());
   }
   Other(const Other&) = delete;
   Other& operator=(const Other&) = delete;
