@@ -122,7 +122,12 @@ class NetMeasurement {
     peer_ = members_.me == 0 ? far : 0;
     members_.connect(peer_);
     bool answers = ping_pong(sample);
-    for (std::uint32_t k = 0; answers && k < kTrains; ++k) answers = train(k, sample);
+    std::vector<double> rates;
+    for (std::uint32_t k = 0; answers && k < kTrains; ++k) answers = train(k, rates);
+    if (!rates.empty()) {
+      std::ranges::sort(rates);
+      sample.wire = rates[rates.size() / 2];
+    }
     // A receive that is left posted would let a late message write into slots that calls use by then.
     for (const net::RequestId request : posted_) members_.transport->abandon(request);
     members_.transport->forget(0);
@@ -130,10 +135,10 @@ class NetMeasurement {
 
  private:
   static constexpr std::size_t kCar = 64U << 10U;
-  static constexpr std::uint32_t kCars = 24;
-  static constexpr std::uint32_t kSkipped = 8;  ///< what a shaper lets through at once, and TCP's slow start
+  static constexpr std::uint32_t kCars = 48;
+  static constexpr std::uint32_t kSkipped = 16;  ///< what a shaper lets through at once, and TCP's slow start
   static constexpr std::uint32_t kInFlight = 8;
-  static constexpr std::uint32_t kTrains = 3;  ///< the fastest counts: others may be using the machine
+  static constexpr std::uint32_t kTrains = 3;  ///< the median counts: one that waited in a buffer looks too fast
 
   void post(bool send, std::int32_t channel, std::uint32_t index, std::size_t bytes) {
     const net::MessageKey key{.source = send ? members_.me : peer_, .sequence = 0, .channel = channel, .index = index};
@@ -169,7 +174,7 @@ class NetMeasurement {
     return true;
   }
 
-  bool train(std::uint32_t number, Sample& sample) {
+  bool train(std::uint32_t number, std::vector<double>& rates) {
     const bool send = members_.me == 0;
     std::uint32_t posted = 0;
     Clock::time_point start{};
@@ -179,8 +184,7 @@ class NetMeasurement {
       if (k + 1 == kSkipped) start = Clock::now();
     }
     if (send) return true;
-    const double wire = seconds(Clock::now() - start) / static_cast<double>((kCars - kSkipped) * kCar);
-    sample.wire = sample.wire == 0 ? wire : std::min(sample.wire, wire);
+    rates.push_back(seconds(Clock::now() - start) / static_cast<double>((kCars - kSkipped) * kCar));
     return true;
   }
 
