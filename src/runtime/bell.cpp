@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -21,8 +22,6 @@
 
 namespace umbel::runtime {
 namespace {
-
-constexpr std::size_t kMostDescriptors = 8;
 
 timespec to_timespec(std::chrono::nanoseconds time) {
   constexpr long kSecond = 1'000'000'000;
@@ -43,7 +42,8 @@ int open_pipe_of(const net::ProcessId& owner, const Bell& bell) noexcept {
       '\0';
   char target[48] = {};
   if (::readlink(path, target, sizeof(target) - 1) < 0 || std::strcmp(target, wanted) != 0) return -1;
-  return ::open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  // For reading too: with no reader left (the owner dies this moment) the write would end this process by SIGPIPE.
+  return ::open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
 void write_byte(int fd) noexcept {
@@ -55,9 +55,9 @@ void write_byte(int fd) noexcept {
 }  // namespace
 
 void wake(Bell& bell, const net::ProcessId& owner) noexcept {
-  const std::uint32_t asleep = bell.asleep.exchange(0, std::memory_order_acq_rel);
-  if ((asleep & Bell::on_futex) != 0) futex(bell.asleep, FUTEX_WAKE, INT_MAX, nullptr);
-  if ((asleep & Bell::on_descriptors) == 0) return;
+  bell.rings.fetch_add(1, std::memory_order_seq_cst);
+  futex(bell.rings, FUTEX_WAKE, INT_MAX, nullptr);
+  if (bell.polling.load(std::memory_order_seq_cst) == 0) return;
   if (owner.pid == net::this_process().pid) return write_byte(bell.pipe_fd.load(std::memory_order_relaxed));
   const int fd = open_pipe_of(owner, bell);
   if (fd < 0) return;
@@ -66,13 +66,13 @@ void wake(Bell& bell, const net::ProcessId& owner) noexcept {
 }
 
 Sleeper::~Sleeper() {
-  if (!has_pipe()) return;
+  if (read_fd_ < 0) return;
   ::close(bell_.pipe_fd.exchange(-1));
   ::close(read_fd_);
 }
 
 void Sleeper::open_pipe() {
-  if (has_pipe()) return;
+  if (read_fd_ >= 0) return;
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw_system_error("pipe", errno);
   struct stat status {};
@@ -82,26 +82,34 @@ void Sleeper::open_pipe() {
   bell_.pipe_fd.store(ends[1], std::memory_order_release);
 }
 
-void Sleeper::announce(Bell::Asleep how) noexcept {
-  bell_.asleep.fetch_or(how, std::memory_order_relaxed);
+std::uint32_t Sleeper::announce() noexcept {
+  bell_.sleepers.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t announced = bell_.rings.load(std::memory_order_seq_cst);
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  return announced;
 }
 
-void Sleeper::sleep_on_futex(std::chrono::nanoseconds longest) noexcept {
-  const std::uint32_t asleep = bell_.asleep.load(std::memory_order_relaxed);
-  if ((asleep & Bell::on_futex) == 0) return;  // rung already
+void Sleeper::withdraw() noexcept { bell_.sleepers.fetch_sub(1, std::memory_order_relaxed); }
+
+void Sleeper::sleep_on_futex(std::uint32_t announced, std::chrono::nanoseconds longest) noexcept {
   const timespec limit = to_timespec(longest);
-  futex(bell_.asleep, FUTEX_WAIT, asleep, &limit);
+  futex(bell_.rings, FUTEX_WAIT, announced, &limit);  // returns at once when it has been rung since
+  withdraw();
 }
 
-void Sleeper::sleep_on(std::span<const int> descriptors, std::chrono::nanoseconds longest) noexcept {
+void Sleeper::sleep_on(std::span<const int> descriptors, std::uint32_t announced,
+                       std::chrono::nanoseconds longest) noexcept {
   std::array<pollfd, kMostDescriptors + 1> polled{};
   std::size_t count = 0;
   polled[count++] = {.fd = read_fd_, .events = POLLIN, .revents = 0};
   for (const int fd : descriptors.first(std::min(descriptors.size(), kMostDescriptors)))
     polled[count++] = {.fd = fd, .events = POLLIN, .revents = 0};
   const timespec limit = to_timespec(longest);
-  if (::ppoll(polled.data(), count, &limit, nullptr) <= 0) return;
+  bell_.polling.fetch_add(1, std::memory_order_seq_cst);
+  const bool woken = rung(announced) || ::ppoll(polled.data(), count, &limit, nullptr) > 0;
+  bell_.polling.fetch_sub(1, std::memory_order_relaxed);
+  withdraw();
+  if (!woken) return;
   std::array<char, 64> bytes{};
   while (::read(read_fd_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())) {
   }

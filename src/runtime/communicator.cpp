@@ -91,6 +91,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   ~CommunicatorImpl() override {
     if (net::forked()) return;
     founded_.context->leave(*this);
+    const std::scoped_lock inside(inside_);  // a thread that is still inside a call is misuse, and waited for
     founded_.members.own().header().closed.store(1, std::memory_order_release);
   }
 
@@ -151,6 +152,10 @@ class CommunicatorImpl final : public Communicator, private Participant {
  private:
   bool has_mail() const noexcept override {
     return founded_.members.transport != nullptr && founded_.members.transport->has_mail();
+  }
+
+  bool has_news() const noexcept override {
+    return founded_.members.transport != nullptr && founded_.members.transport->has_news();
   }
 
   void serve_mail() noexcept override {

@@ -2,10 +2,15 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/context.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <deque>
 #include <new>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "net/fork.hpp"
 
 namespace umbel::runtime {
@@ -36,7 +41,9 @@ ArenaLease Context::lease(std::size_t bytes, std::size_t tokens_at, std::size_t 
   reclaim();
   if (sleeper_ == nullptr) {
     bell_block_ = memory_.allocate(sizeof(Bell));
-    sleeper_ = std::make_unique<Sleeper>(*new (bell_block_.data) Bell);
+    Bell* bell = new (bell_block_.data) Bell;
+    sleeper_ = std::make_unique<Sleeper>(*bell);
+    bell_.store(bell, std::memory_order_release);
   }
   auto let = std::make_unique<ArenaLease::Let>();
   let->context = this;
@@ -49,10 +56,13 @@ ArenaLease Context::lease(std::size_t bytes, std::size_t tokens_at, std::size_t 
 
 void Context::retire(std::unique_ptr<ArenaLease::Let> let) noexcept {
   const std::scoped_lock lock(mutex_);
+  const auto is_zero = [](const std::atomic<std::uint64_t>& token) {
+    return token.load(std::memory_order_acquire) == 0;
+  };
+  if (std::ranges::all_of(let->tokens, is_zero)) return memory_.release(let->block);
   try {
-    retired_.push_back(std::move(let));
-    reclaim();
-  } catch (...) {  // out of memory: then this block stays in use
+    retired_.push_back(std::move(let));  // looked at when memory is needed next
+  } catch (...) {                        // out of memory: then this block stays in use
   }
 }
 
@@ -72,15 +82,17 @@ Context::BellPlace Context::bell_place() const {
 // --- the network -----------------------------------------------------------------------------------------------------
 
 net::Worker& Context::worker(const std::string& net_devices) {
-  const std::scoped_lock lock(mutex_);
-  std::unique_ptr<net::Worker>& worker = workers_[net_devices];
-  if (worker == nullptr) {
-    sleeper_->open_pipe();
-    worker = std::make_unique<net::Worker>(net_devices);
-    all_workers_.push_back(worker.get());
-    networked_.store(true, std::memory_order_release);
-  }
-  return *worker;
+  const std::scoped_lock lock(workers_mutex_);
+  const auto found = workers_.find(net_devices);
+  if (found != workers_.end()) return *found->second;
+  const std::size_t count = workers_.size();
+  if (count == all_workers_.size())
+    throw InvalidArgument(fmt::format("this process uses {} different choices of network devices already", count));
+  sleeper_->open_pipe();
+  net::Worker& made = *workers_.emplace(net_devices, std::make_unique<net::Worker>(net_devices)).first->second;
+  all_workers_[count].store(&made, std::memory_order_relaxed);
+  worker_count_.store(count + 1, std::memory_order_release);
+  return made;
 }
 
 // --- waiting ---------------------------------------------------------------------------------------------------------
@@ -98,33 +110,44 @@ void Context::leave(Participant& participant) noexcept {
 }
 
 void Context::serve_others(const Participant& self) noexcept {
-  if (participant_count_.load(std::memory_order_relaxed) < 2 || !networked_.load(std::memory_order_acquire)) return;
-  {
-    const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock) return;
-    for (net::Worker* worker : all_workers_) worker->progress();
-  }
+  const auto workers = all_workers();
+  if (workers.empty()) return;
+  unsigned events = 0;
+  for (const auto& worker : workers) events += worker.load(std::memory_order_relaxed)->progress();
+  if (participant_count_.load(std::memory_order_relaxed) < 2) return;
+  if (events != 0) note_events();
   const std::unique_lock lock(participants_mutex_, std::try_to_lock);
   if (!lock) return;
   for (Participant* participant : participants_)
     if (participant != &self && participant->has_mail()) participant->serve_mail();
 }
 
-void Context::announce_sleep() noexcept {
-  sleeper_->announce(networked_.load(std::memory_order_acquire) ? Bell::on_descriptors : Bell::on_futex);
+void Context::note_events() noexcept {
+  if (participant_count_.load(std::memory_order_relaxed) < 2) return;
+  ring(*bell_.load(std::memory_order_relaxed), net::this_process());
 }
 
-void Context::sleep(std::chrono::nanoseconds longest) {
-  if (!networked_.load(std::memory_order_acquire)) return sleeper_->sleep_on_futex(longest);
-  std::vector<int> descriptors;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (net::Worker* worker : all_workers_) {
-      if (!worker->arm()) return;  // there is work
-      descriptors.push_back(worker->event_fd());
+void Context::sleep(const Participant& self, std::uint32_t announced, std::chrono::nanoseconds longest) noexcept {
+  const auto workers = all_workers();
+  if (workers.empty()) return sleeper_->sleep_on_futex(announced, longest);
+  std::array<int, Sleeper::kMostDescriptors> descriptors{};
+  std::size_t count = 0;
+  bool idle = !self.has_news();
+  try {
+    for (const auto& worker : workers) {
+      net::Worker& at = *worker.load(std::memory_order_relaxed);
+      idle = idle && at.arm();
+      descriptors[count++] = at.event_fd();
     }
+  } catch (const std::exception&) {  // UCX cannot be armed: a sleep that only a ring or its end interrupts
+    count = 0;
   }
-  sleeper_->sleep_on(descriptors, longest);
+  if (!idle) {  // there is work
+    sleeper_->withdraw();
+    ::sched_yield();
+    return;
+  }
+  sleeper_->sleep_on(std::span(descriptors).first(count), announced, longest);
 }
 
 Context& Context::of_process(std::size_t nth) {

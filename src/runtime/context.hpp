@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -57,8 +58,10 @@ class ArenaLease {
 class Participant {
  public:
   virtual ~Participant() = default;
-  /// Has the network brought something for it? Any thread.
+  /// Has the network brought something that its handlers have not seen? Any thread.
   virtual bool has_mail() const noexcept = 0;
+  /// Has anything come for it, by another thread's doing, since its own thread looked? For that thread.
+  virtual bool has_news() const noexcept = 0;
   /// Deals with it, unless its own thread is inside a call and so does it itself. Any thread; does not wait.
   virtual void serve_mail() noexcept = 0;
 };
@@ -92,10 +95,13 @@ class Context {
   void leave(Participant& participant) noexcept;
   /// In a wait of `self`: moves the network, and serves the communicators that nobody is inside.
   void serve_others(const Participant& self) noexcept;
+  /// This thread has moved the network: what came may be what another thread sleeps for.
+  void note_events() noexcept;
 
-  /// Look at everything once more between the two.
-  void announce_sleep() noexcept;
-  void sleep(std::chrono::nanoseconds longest);
+  /// Look at everything once more between the two, or withdraw.
+  std::uint32_t announce_sleep() noexcept { return sleeper_->announce(); }
+  void withdraw_sleep() noexcept { sleeper_->withdraw(); }
+  void sleep(const Participant& self, std::uint32_t announced, std::chrono::nanoseconds longest) noexcept;
 
  private:
   friend class ArenaLease;
@@ -103,14 +109,21 @@ class Context {
   void retire(std::unique_ptr<ArenaLease::Let> let) noexcept;
   void reclaim();
 
-  mutable std::mutex mutex_;
+  std::span<const std::atomic<net::Worker*>> all_workers() const noexcept {
+    return std::span(all_workers_).first(worker_count_.load(std::memory_order_acquire));
+  }
+
+  mutable std::mutex mutex_;  ///< of the memory
   SharedMemory memory_;
   std::vector<std::unique_ptr<ArenaLease::Let>> retired_;  ///< node-mates may still look at these
   SharedMemory::Block bell_block_;
   std::unique_ptr<Sleeper> sleeper_;
+  std::atomic<Bell*> bell_{nullptr};
+
+  std::mutex workers_mutex_;
   std::map<std::string, std::unique_ptr<net::Worker>> workers_;
-  std::vector<net::Worker*> all_workers_;  ///< of workers_
-  std::atomic<bool> networked_{false};     ///< there is a worker
+  std::array<std::atomic<net::Worker*>, Sleeper::kMostDescriptors> all_workers_{};  ///< of workers_, for any thread
+  std::atomic<std::size_t> worker_count_{0};
 
   std::mutex participants_mutex_;
   std::vector<Participant*> participants_;

@@ -90,6 +90,7 @@ void Executor::load_streams(Loaded& loaded) {
 bool Executor::progress() {
   if (!members_.transport) return false;
   const bool moved = members_.transport->progress() != 0;
+  if (moved) waiter_.note_events();
   health_.serve();
   return moved;
 }

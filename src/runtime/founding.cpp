@@ -97,7 +97,7 @@ Reach map_peers(const net::Bootstrap& bootstrap, const std::vector<Identity>& al
       const Identity& identity = all[static_cast<std::size_t>(peer)];
       if (!all[static_cast<std::size_t>(bootstrap.rank)].host.may_share_memory(identity.host)) continue;
       std::optional<Attachment> made =
-          Attachment::make(identity.place, founded.layout, bootstrap.rank, token(nonce, bootstrap.rank, peer));
+          Attachment::make(identity.place, founded.layout, nonce, bootstrap.rank, token(nonce, bootstrap.rank, peer));
       if (made) members.at(peer).attachment.emplace(std::move(*made));
     }
   });
@@ -215,7 +215,7 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   agree(bootstrap, "make its shared memory", [&] {
     require_memory(layout.total(), handshake.same_host);
     arena.emplace(context.lease(layout.total(), ArenaLayout::tokens_at(), layout.ranks));
-    new (arena->data()) Header;  // everything else is right as zeroes
+    (new (arena->data()) Header)->nonce = handshake.nonce;  // everything else is right as zeroes
   });
   const Context::BellPlace bell = context.bell_place();
   const Identity mine{.place = {.window = arena->window(),

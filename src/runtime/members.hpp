@@ -31,8 +31,10 @@ class Attachment {
     std::uint64_t bell_offset = 0;
   };
 
-  /// Maps it and leaves `token` (not 0) at `me`. Empty when it cannot be reached from here. @throws SystemError
-  static std::optional<Attachment> make(const Place& place, const ArenaLayout& layout, Rank me, std::uint64_t token);
+  /// Maps it and leaves `token` (not 0) at `me`. Empty when it cannot be reached from here, or is no longer the arena
+  /// of the communicator `nonce`. @throws SystemError
+  static std::optional<Attachment> make(const Place& place, const ArenaLayout& layout, std::uint64_t nonce, Rank me,
+                                        std::uint64_t token);
   Attachment(Attachment&&) noexcept = default;
   Attachment& operator=(Attachment&&) = delete;
   ~Attachment() = default;

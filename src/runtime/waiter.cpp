@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "net/fork.hpp"
+
 namespace umbel::runtime {
 namespace {
 
@@ -29,6 +31,11 @@ void relax() noexcept {
 
 Waiter::Waiter(Context& context, const Participant& self, WaitMode mode, bool crowded)
     : context_(context), self_(self), mode_(mode), crowded_(crowded), spin_for_(crowded ? 0ns : kSpinFor) {}
+
+void Waiter::withdraw() noexcept {
+  announced_ = false;
+  if (!net::forked()) context_.withdraw_sleep();
+}
 
 std::chrono::nanoseconds Waiter::idle() {
   if (rounds_ == 0) since_ = Clock::time_point{};
@@ -52,12 +59,12 @@ std::chrono::nanoseconds Waiter::idle() {
     return waited;
   }
   if (!announced_) {
-    context_.announce_sleep();
+    announcement_ = context_.announce_sleep();
     announced_ = true;
     return waited;
   }
   announced_ = false;
-  context_.sleep(kLongestSleep);
+  context_.sleep(self_, announcement_, kLongestSleep);
   return waited;
 }
 

@@ -23,22 +23,32 @@ class Waiter {
  public:
   /// @param crowded  more ranks than cores on this host: never spin
   Waiter(Context& context, const Participant& self, WaitMode mode, bool crowded);
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  ~Waiter() {
+    if (announced_) withdraw();
+  }
 
   void reset() noexcept {
     rounds_ = 0;
-    announced_ = false;
+    if (announced_) withdraw();
   }
+  /// The caller has moved the network.
+  void note_events() noexcept { context_.note_events(); }
   /// One round of waiting. Returns for how long nothing has moved; 0 while that is not worth a look at the clock.
   std::chrono::nanoseconds idle();
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void withdraw() noexcept;
+
   Context& context_;
   const Participant& self_;
   WaitMode mode_;
   bool crowded_;
   bool announced_ = false;
+  std::uint32_t announcement_ = 0;
   std::uint32_t rounds_ = 0;  ///< of this wait, up to kFirstLook
   std::chrono::nanoseconds spin_for_;
   Clock::time_point since_{};

@@ -3,6 +3,7 @@
 //
 // Sends, receives, and how they meet. A receive waits in `posted_`, a message without a receive in `unexpected`; when
 // the two meet, small data is copied out of UCX's buffer and large data is fetched into place (rendezvous).
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -12,6 +13,11 @@
 
 namespace umbel::net {
 namespace {
+
+/// What may be under way to a peer, or wait there for its receives, before it has shown that it takes it.
+constexpr std::uint64_t kEagerBudget = std::uint64_t{8} << 20U;
+/// A smaller message is not worth a rendezvous.
+constexpr std::size_t kLeastRendezvous = 4096;
 
 /// What a left peer sent before its goodbye may arrive behind it, where UCX uses several paths at once.
 constexpr std::chrono::milliseconds kLateMessages{500};
@@ -28,6 +34,7 @@ Request* Transport::Impl::new_request(int peer, const MessageKey& key, const Cal
   Request* request = requests.take();
   request->owner = this;
   request->header = {options.nonce, key, summary};
+  request->sent_before = 0;
   request->peer = peer;
   request->stage = Stage::settled;
   request->state = RequestState::pending;
@@ -150,6 +157,15 @@ bool Transport::Impl::awaits(int number) noexcept {
 
 // --- sending -------------------------------------------------------------------------------------------------------
 
+/// An eager message goes out whether its receive has been posted or not; a peer that is late, or busy elsewhere, would
+/// have to keep them all. A rendezvous ends when the receiver has taken the message, and with it what went before: so
+/// one is made of every message that would exceed the budget, and of one message in each half of it.
+bool Transport::Impl::by_rendezvous(const Peer& to, std::size_t bytes) const noexcept {
+  if (bytes < kLeastRendezvous) return false;
+  const std::uint64_t untaken = to.sent - to.taken + bytes;
+  return untaken > kEagerBudget || (untaken > kEagerBudget / 2 && !to.asked_taken);
+}
+
 RequestId Transport::Impl::post_send(int to, const MessageKey& key, const CallSummary& summary, const void* data,
                                      std::size_t bytes) {
   Peer& target = peer(to);
@@ -164,14 +180,30 @@ RequestId Transport::Impl::post_send(int to, const MessageKey& key, const CallSu
   params.cb.send = on_sent;
   params.user_data = request;
   used(target);
+  if (by_rendezvous(target, bytes)) {
+    params.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    params.flags = UCP_AM_SEND_FLAG_RNDV;
+    request->sent_before = target.sent + bytes;
+    target.asked_taken = true;
+  }
+  target.sent += bytes;
   const ucs_status_ptr_t handle = ucp_am_send_nbx(target.endpoint->handle, kMessageAm, &request->header,
                                                   sizeof request->header, data, bytes, &params);
   started(request, handle);
+  if (request->stage == Stage::settled) note_taken(*request);
   return id_of(*request);
+}
+
+void Transport::Impl::note_taken(const Request& request) noexcept {
+  if (request.sent_before == 0) return;
+  Peer& to = peers_[static_cast<std::size_t>(request.peer)];
+  to.taken = std::max(to.taken, request.sent_before);
+  to.asked_taken = false;
 }
 
 void Transport::Impl::on_sent(void* handle, ucs_status_t status, void* user_data) {
   auto* request = static_cast<Request*>(user_data);
+  request->owner->note_taken(*request);
   request->owner->ended(request, status);
   ucp_request_free(handle);
 }

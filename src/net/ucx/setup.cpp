@@ -39,10 +39,14 @@ void set(const Config& config, const char* name, const std::string& value) {
 /// they go eagerly; over the loopback it makes no difference. UCX's own threshold is right for InfiniBand.
 constexpr std::size_t kTcpEagerBytes = std::size_t{1} << 20U;
 
-/// Will all traffic go over TCP? (No InfiniBand port among what UCX may use.)
-bool only_tcp(const std::vector<NetDevice>& existing) {
-  return std::none_of(existing.begin(), existing.end(),
-                      [](const NetDevice& device) { return device.usable && device.addresses.empty(); });
+/// Will all traffic go over TCP? (No InfiniBand port among what UCX may use.) When in doubt, no.
+bool only_tcp(const std::vector<NetDevice>& existing, const DeviceChoice& choice) {
+  const char* environment = std::getenv("UCX_NET_DEVICES");
+  const std::string chosen = !choice.ucx_value.empty() ? choice.ucx_value : environment != nullptr ? environment : "";
+  return std::none_of(existing.begin(), existing.end(), [&chosen](const NetDevice& device) {
+    const bool may = chosen.empty() || chosen.find(device.name) != std::string::npos;
+    return may && device.usable && device.addresses.empty();
+  });
 }
 
 /// Settles transports and devices; returns them for people.
@@ -53,7 +57,7 @@ std::string configure(const Config& config, std::string_view net_devices) {
   if (transports == nullptr) set(config, "TLS", "^sm");
   const std::vector<NetDevice> existing = network_devices();
   const DeviceChoice choice = choose_devices(net_devices, existing);
-  if (only_tcp(existing) && std::getenv("UCX_RNDV_THRESH") == nullptr) {
+  if (only_tcp(existing, choice) && std::getenv("UCX_RNDV_THRESH") == nullptr) {
     set(config, "RNDV_THRESH", std::to_string(kTcpEagerBytes + sizeof(MessageHeader) + 1));
   }
   if (!choice.ucx_value.empty()) set(config, "NET_DEVICES", choice.ucx_value);

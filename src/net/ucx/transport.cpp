@@ -36,7 +36,7 @@ const TransportOptions& checked(const TransportOptions& options) {
   if (options.peers < 1 || options.rank < 0 || options.rank >= options.peers) {
     throw InvalidArgument(fmt::format("transport: rank {} of {} peers", options.rank, options.peers));
   }
-  require_descriptors(false, options.peers - 1);
+  require_descriptors(false, options.peers - 1 - static_cast<int>(options.worker->connections()));
   return options;
 }
 
@@ -196,12 +196,7 @@ bool Transport::flushed() {
   return impl_->flushed();
 }
 
-int Transport::event_fd() const noexcept { return worker_->event_fd(); }
-
-bool Transport::arm() {
-  refuse_if_forked("Transport::arm");
-  return !impl_->news.load(std::memory_order_relaxed) && !has_mail() && worker_->arm();
-}
+bool Transport::has_news() const noexcept { return impl_->news.load(std::memory_order_acquire) || has_mail(); }
 
 // --- facts ---------------------------------------------------------------------------------------------------------
 

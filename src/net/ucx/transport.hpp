@@ -168,10 +168,9 @@ class Transport {
   /// sent since the last time, 0.04 µs when all is out. Call with progress() until true, at the end of each call, after
   /// all its requests are done. Failed peers are skipped.
   bool flushed();
-  /// The worker's, see there.
-  int event_fd() const noexcept;
-  /// Worker::arm(), and false too when another thread has handled something for this transport since its progress().
-  bool arm();
+  /// Has another thread handled something for this transport since its last progress(), or is a handler due? To be
+  /// asked before sleeping, between progress() and Worker::arm(). Any thread.
+  bool has_news() const noexcept;
 
   // --- facts ---------------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,7 @@ struct Request {
   void* data = nullptr;
   std::size_t bytes = 0;
   int peer = -1;
+  std::uint64_t sent_before = 0;  // sends by rendezvous: Peer::sent when posted; 0: eager
   Stage stage = Stage::free;
   RequestState state = RequestState::pending;
   bool abandoned = false;  // nobody will test it: free it when UCX calls back
@@ -98,6 +99,9 @@ struct Peer {
   Clock::time_point heard{};
   std::uint64_t sequence = 0;  // of the latest message from it
   Clock::time_point left_at{};
+  std::uint64_t sent = 0;    // bytes of all messages to it
+  std::uint64_t taken = 0;   // of those, what it is known to have received: see Impl::by_rendezvous
+  bool asked_taken = false;  // a message by rendezvous is under way
 };
 
 struct ControlSend {
@@ -202,6 +206,8 @@ class Transport::Impl {
   bool hopeless(const Request& request) const;
   bool fits(Request* request, const MessageHeader& header, std::size_t bytes);
   void fetch(Request* request, void* desc);
+  bool by_rendezvous(const Peer& to, std::size_t bytes) const noexcept;
+  void note_taken(const Request& request) noexcept;
   ucs_status_t keep(const MessageHeader& header, void* data, std::size_t bytes, const ucp_am_recv_param_t* param);
   void deliver(Request* request, Unexpected* message);
   void drop(Unexpected* message) noexcept;

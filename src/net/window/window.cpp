@@ -197,9 +197,11 @@ Fd open_window(const WindowDescriptor& d) {
 }  // namespace
 
 detail::Mapping::~Mapping() {
+  // In a forked child nothing is mapped here (MADV_DONTFORK), something else may be by now, and the registry's lock may
+  // be held for ever.
+  if (forked()) return;
   Registry::instance().forget(nonce_);
-  // In a forked child nothing is mapped here (MADV_DONTFORK), and something else may be by now.
-  if (!forked()) munmap(base_, total_bytes_);
+  munmap(base_, total_bytes_);
 }
 
 Window::Window(std::shared_ptr<detail::Mapping> mapping, const WindowDescriptor& descriptor)

@@ -184,10 +184,19 @@ TEST_F(Arenas, AThousandCyclesKeepTheirMemory) {
 }
 
 /// Sleeps until woken or for `longest`; returns how long.
+class Nobody : public Participant {
+ public:
+  bool has_mail() const noexcept override { return false; }
+  bool has_news() const noexcept override { return news; }
+  void serve_mail() noexcept override {}
+  bool news = false;
+} nobody;
+
 Clock::duration sleep_for(Context& context, std::chrono::nanoseconds longest) {
   const auto start = Clock::now();
-  context.announce_sleep();
-  context.sleep(longest);
+  const std::uint32_t announced = context.announce_sleep();
+  context.serve_others(nobody);
+  context.sleep(nobody, announced, longest);
   return Clock::now() - start;
 }
 
@@ -226,11 +235,11 @@ TEST_P(Bells, AnotherProcessWakesTheSleeper) {
 TEST_P(Bells, ARingBetweenAnnouncementAndSleepIsNotLost) {
   Other other(context_.bell_place());
   settle();
-  context_.announce_sleep();
+  const std::uint32_t announced = context_.announce_sleep();
   other.ring_it();
   std::this_thread::sleep_for(200ms);
   const auto start = Clock::now();
-  context_.sleep(20s);
+  context_.sleep(nobody, announced, 20s);
   EXPECT_LT(Clock::now() - start, 10s);
 }
 
@@ -240,10 +249,43 @@ TEST_P(Bells, ADeadOwnersBellIsRungInVain) {
   const net::ProcessId gone = other.id;
   other.end();
   Bell bell;
-  bell.asleep.store(Bell::on_futex | Bell::on_descriptors);
+  bell.sleepers.store(1);
+  bell.polling.store(1);
   bell.pipe_fd.store(STDOUT_FILENO);
   ring(bell, gone);
-  EXPECT_EQ(bell.asleep.load(), 0U);
+  EXPECT_EQ(bell.rings.load(), 1U);
+}
+
+TEST_P(Bells, ARingIsForEverySleeper) {
+  settle();
+  const std::uint32_t first = context_.announce_sleep();
+  const std::uint32_t second = context_.announce_sleep();
+  context_.note_events();  // alone in the context: nobody to wake
+  Other other(context_.bell_place());
+  other.ring_it();
+  std::this_thread::sleep_for(200ms);
+  const auto start = Clock::now();
+  context_.sleep(nobody, first, 20s);
+  context_.sleep(nobody, second, 20s);  // though the first has emptied the pipe
+  EXPECT_LT(Clock::now() - start, 10s);
+}
+
+TEST_P(Bells, AWithdrawnAnnouncementIsNotRung) {
+  settle();
+  context_.announce_sleep();
+  context_.withdraw_sleep();
+  EXPECT_GE(sleep_for(context_, 30ms), 25ms) << "the count is as before";
+}
+
+TEST(Bell, NewsFromTheNetworkKeepTheSleeperAwake) {
+  Context& context = Context::of_process(10);
+  const ArenaLease lease = context.lease(kMiB, 4096, 1);
+  (void)context.worker("");
+  Nobody busy;
+  busy.news = true;
+  const auto start = Clock::now();
+  context.sleep(busy, context.announce_sleep(), 20s);
+  EXPECT_LT(Clock::now() - start, 10s);
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutNetwork, Bells, ::testing::Bool(),
