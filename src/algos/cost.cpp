@@ -6,6 +6,17 @@
 #include <cmath>
 
 namespace umbel::algos {
+namespace {
+
+/// log2, straight between the powers of two: exact in every step, where std::log2 may differ in its last bits from one
+/// model of processor to another, and all ranks must come to the same costs.
+double doublings(double factor) {
+  int exponent = 0;
+  const double fraction = std::frexp(factor, &exponent);  // in [0.5, 1)
+  return exponent - 2 + 2 * fraction;
+}
+
+}  // namespace
 
 CostTerms::CostTerms(const CostQuery& query)
     : query_(query), local_(std::max(1.0, query.model.ranks_per_core)), bytes_(static_cast<double>(query.bytes)) {}
@@ -21,7 +32,7 @@ double CostTerms::pieces() const {
 double CostTerms::spill(double bytes) const {
   constexpr double kPerDoubling = 0.15, kWorst = 1.6;
   const double cache = query_.model.cache_bytes;
-  return bytes <= cache ? 1.0 : std::min(kWorst, 1.0 + kPerDoubling * std::log2(bytes / cache));
+  return bytes <= cache ? 1.0 : std::min(kWorst, 1.0 + kPerDoubling * doublings(bytes / cache));
 }
 
 double CostTerms::net_hop(double bytes, double parts, int sharers, double work) const {

@@ -20,10 +20,9 @@ constexpr std::size_t kPlansKept = 512;
 constexpr std::uint64_t kSmallestChunk = 4096;
 constexpr std::uint64_t kSmallestPiece = 4096;
 
-/// A predicted time as plans are compared by: whole nanoseconds. The last bits of a cost come from libm, whose results
-/// may differ between two models of processors: as doubles, two costs that are all but equal could be ordered one way
-/// on one rank and the other way on another, and the ranks would run different programs. Equal ones keep the order of
-/// the catalog, and of the cuts in best_of.
+/// A predicted time as plans are compared by: whole nanoseconds, as less says nothing. Every rank gets the same: a cost
+/// is plain arithmetic in IEEE doubles on agreed figures (algos/cost.hpp), without contraction and without functions
+/// whose last bits depend on the processor. Equal ones keep the order of the catalog, and of the cuts in best_of.
 std::int64_t comparable(double seconds) {
   constexpr double kLongest = 1e9;
   return std::llround(std::clamp(seconds, 0.0, kLongest) * 1e9);
