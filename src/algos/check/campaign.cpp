@@ -53,7 +53,7 @@ class Planner {
   void add(const Task& task) {
     if (!options_.algorithm.empty() && task.algorithm->name != options_.algorithm) return;
     if (!task.algorithm->refuses(task.shape, task.spec).empty()) return;
-    if (task.partner != nullptr && !task.partner->refuses(task.shape, task.spec).empty()) return;
+    if (task.partner != nullptr && !task.partner->refuses(task.shape, task.partner_spec).empty()) return;
     tasks_.push_back(task);
   }
 
@@ -91,16 +91,28 @@ class Planner {
     return served;
   }
 
-  /// Each algorithm with its neighbours in the catalog, or with all others.
+  /// What of a spec may differ between two calls of a run: by turns nothing, `direct`, `ordered`, and both.
+  static Spec alternated(Spec spec, std::size_t turn) {
+    spec.direct = spec.direct != (turn % 2 == 1);
+    spec.ordered = spec.ordered != (turn / 2 % 2 == 1);
+    return spec;
+  }
+
+  /// Each algorithm with itself and its neighbour in the catalog, or with itself and all others.
   void sequences(int ranks, const std::vector<NamedShape>& shapes) {
     const std::size_t partners = quick() ? 1 : catalog_.size() - 1;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
-      for (std::size_t d = 1; d <= partners && d < catalog_.size(); ++d) {
-        const std::size_t turn = a * 5 + d * 3 + static_cast<std::size_t>(ranks);
+      for (std::size_t d = 0; d <= partners && d < catalog_.size(); ++d) {
+        const auto p = static_cast<std::size_t>(ranks);
+        const std::size_t turn = a * 5 + d * 3 + p;
+        const Spec& spec = kSpecs[turn % std::size(kSpecs)];
+        // Turns so that each kind of difference meets each spec. One program after itself is what all other proofs
+        // show.
         add({.algorithm = &catalog_[a],
              .partner = &catalog_[(a + d) % catalog_.size()],
              .shape = shapes[turn % shapes.size()].shape,
-             .spec = kSpecs[turn % std::size(kSpecs)]});
+             .spec = spec,
+             .partner_spec = alternated(spec, d == 0 ? 1 + p % 3 : d + p)});
       }
     }
   }
@@ -143,7 +155,7 @@ Outcome perform(const Task& task) {
   if (task.mutant_stride > 0)
     outcome.mutants = mutate(*task.algorithm, task.shape, task.spec, task.mutant_stride);
   else if (task.partner != nullptr)
-    outcome.proof = prove_sequence(*task.algorithm, *task.partner, task.shape, task.spec);
+    outcome.proof = prove_sequence({*task.algorithm, task.spec}, {*task.partner, task.partner_spec}, task.shape);
   else
     outcome.proof = prove(*task.algorithm, task.shape, task.spec, task.effort);
   return outcome;

@@ -31,6 +31,7 @@ struct Task {
   const Algorithm* partner = nullptr;  ///< a sequence of both
   Shape shape = Shape::one_node(1);
   Spec spec;
+  Spec partner_spec{};
   Effort effort = Effort::quick;
   unsigned mutant_stride = 0;  ///< > 0: try every such mutant instead of proving
 };

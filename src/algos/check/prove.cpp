@@ -65,10 +65,13 @@ void prove_formula(Proof& proof, const Setting& setting, std::span<const Program
                                           traffic.steps, traffic.sent, report.steps, sent)};
 }
 
+std::string spec_text(const Spec& spec) {
+  return fmt::format("{}, {} channel{}, depth {}{}", spec.direct ? "direct" : "staged", spec.channels,
+                     spec.channels == 1 ? "" : "s", spec.depth, spec.ordered ? ", ordered" : "");
+}
+
 std::string title(const Algorithm& algorithm, const Shape& shape, const Spec& spec) {
-  return fmt::format("{} on {} ranks ({}), {}, {} channel{}, depth {}{}", algorithm.name, shape.ranks(), text_of(shape),
-                     spec.direct ? "direct" : "staged", spec.channels, spec.channels == 1 ? "" : "s", spec.depth,
-                     spec.ordered ? ", ordered" : "");
+  return fmt::format("{} on {} ranks ({}), {}", algorithm.name, shape.ranks(), text_of(shape), spec_text(spec));
 }
 
 }  // namespace
@@ -122,20 +125,21 @@ Proof prove(const Algorithm& algorithm, const Shape& shape, const Spec& spec, Ef
   return proof;
 }
 
-Proof prove_sequence(const Algorithm& first, const Algorithm& second, const Shape& shape, const Spec& spec) {
+Proof prove_sequence(const Choice& first, const Choice& second, const Shape& shape) {
   Proof proof;
-  const std::vector<Program> p = build_all(first, shape, spec);
-  const std::vector<Program> q = build_all(second, shape, spec);
-  const Size size_p = size_of(p.front(), 2, static_cast<unsigned>(spec.depth) + 1, 1);
+  const std::vector<Program> p = build_all(first.algorithm, shape, first.spec);
+  const std::vector<Program> q = build_all(second.algorithm, shape, second.spec);
+  const Size size_p = size_of(p.front(), 2, static_cast<unsigned>(first.spec.depth) + 1, 1);
   const Size size_q = size_of(q.front(), 2, 2, 1);
   const Operation sequence[] = {operation(p, size_p, kMasks[3]), operation(q, size_q, kMasks[2]),
                                 operation(p, size_p, kMasks[4]), operation(q, size_q, kMasks[0])};
   proof.programs = p.size() + q.size();
-  account(proof, run({.shape = shape, .direct = spec.direct}, sequence), "the sequence P;Q;P;Q");
+  account(proof, run({.shape = shape, .direct = first.spec.direct || second.spec.direct}, sequence),
+          "the sequence P;Q;P;Q");
   proof.canonical = true;  // says nothing about one algorithm
   if (proof.finding)
-    proof.finding->text =
-        fmt::format("{}, with {}:\n  {}", title(first, shape, spec), second.name, proof.finding->text);
+    proof.finding->text = fmt::format("{}, with {}, {}:\n  {}", title(first.algorithm, shape, first.spec),
+                                      second.algorithm.name, spec_text(second.spec), proof.finding->text);
   return proof;
 }
 

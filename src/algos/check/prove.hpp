@@ -35,8 +35,16 @@ Proof prove_programs(const Setting& setting, std::span<const Program> programs, 
 /// Builds and proves. @pre the algorithm does not refuse.
 Proof prove(const Algorithm& algorithm, const Shape& shape, const Spec& spec, Effort effort);
 
-/// One operation of `first`, then of `second`, then of `first`: different programs share banks.
-Proof prove_sequence(const Algorithm& first, const Algorithm& second, const Shape& shape, const Spec& spec);
+/// What an operation of a sequence runs.
+struct Choice {
+  const Algorithm& algorithm;
+  Spec spec;
+};
+
+/// One operation of `first`, then of `second`, and both again: different programs share banks. A run changes between
+/// algorithms from call to call, and between specs: staged and direct as the cost model has it, in reproducible mode
+/// plain and ordered as the type has it.
+Proof prove_sequence(const Choice& first, const Choice& second, const Shape& shape);
 
 /// A placement with the name that reports use.
 struct NamedShape {
