@@ -122,8 +122,9 @@ Algorithm hierarchical_hd() {
   return on_several_nodes(
       {.name = "hierarchical_hd",
        .summary = "reduce-scatter in the node, halving-doubling of nodes per shard, all-gather in the node",
-       .steps = "2⌊log₂ M⌋ + 2 + 2L, + 2 if M is no power of two",
-       .sent = "n(2(P−1)/P + 2(R−1))/R, P = 2^⌊log₂ M⌋; + n/R if M is no power of two",
+       .steps = "2⌊log₂ M⌋ + 2 + 2L, + 2 if M is no power of two, L levels of racks",
+       .sent = "n(X + (R−1) + (S−1))/R, nX/R of it over the network; X = 2(P−1)/P, P = 2^⌊log₂ M⌋, + 1 if M is no "
+               "power of two",
        .source = "Rabenseifner 2004"},
       {build, traffic, canonical, cost});
 }

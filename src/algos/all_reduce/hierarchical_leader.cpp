@@ -297,7 +297,7 @@ Algorithm hierarchical_leader() {
   return on_several_nodes({.name = "hierarchical_leader",
                            .summary = "one leader a node and a group folds; the highest exchange, and all hand back",
                            .steps = "log₂ M + 2 + 2L, up to 2 more if M is no power of two",
-                           .sent = "n(⌊log₂ M⌋ + R − 1 + K − 1 a level), + n if M is no power of two",
+                           .sent = "n(⌊log₂ M⌋ + S − 1), + n(K−1) a level of K members, + n if M is no power of two",
                            .source = "Graham et al. 2011"},
                           {build, traffic, canonical, cost});
 }

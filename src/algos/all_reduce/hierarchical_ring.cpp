@@ -124,7 +124,7 @@ Algorithm hierarchical_ring() {
   return on_several_nodes({.name = "hierarchical_ring",
                            .summary = "reduce-scatter in the node, a ring of nodes per shard, all-gather in the node",
                            .steps = "2(M−1) + 2 + 2L, L levels of racks",
-                           .sent = "n(2(N−1)/N + 2(R−1))/R, 2n(N−1)/(N·R) of it over the network",
+                           .sent = "n(2(N−1)/N + (R−1) + (S−1))/R, 2n(N−1)/(N·R) of it over the network",
                            .source = "Patarasuk & Yuan 2009; hierarchy as in Horovod and NCCL"},
                           {build, traffic, canonical, cost});
 }

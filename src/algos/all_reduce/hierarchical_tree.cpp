@@ -143,7 +143,7 @@ Algorithm hierarchical_tree() {
       {.name = "hierarchical_tree",
        .summary = "reduce-scatter in the node, two trees of nodes per shard, all-gather in the node",
        .steps = "2⌊log₂ M⌋ + 2 + 2L, L levels of racks",
-       .sent = "n(2 + 2(R−1))/R (N ≥ 4), up to 2n/R of it over the network",
+       .sent = "n(X + (R−1) + (S−1))/R, nX/R of it over the network; X = 2 for M ≥ 4, 1.5 for 3, 1 for 2",
        .source = "Sanders, Speck & Träff 2009"},
       {build, traffic, canonical, cost});
 }
