@@ -83,7 +83,7 @@ void take_sizes(Options& options, const Raw& raw) {
 
 /// A comma list of names, each one that `find` knows, or all.
 template <class Info>
-std::vector<Info> infos_of(const char* flag, const std::string& list, std::span<const Info> known,
+std::vector<Info> infos_of(const char* flag, const char* noun, const std::string& list, std::span<const Info> known,
                            std::optional<Info> (*find)(std::string_view)) {
   std::vector<Info> infos;
   for (const std::string& name : split(list)) {
@@ -95,7 +95,7 @@ std::vector<Info> infos_of(const char* flag, const std::string& list, std::span<
       std::vector<std::string_view> names;
       for (const Info& one : known) names.push_back(one.name);
       throw UsageError(
-          fmt::format("{} {}: there is no such; there are {}, and all", flag, name, fmt::join(names, ", ")));
+          fmt::format("{} {}: no such {}; there are {} and all", flag, name, noun, fmt::join(names, ", ")));
     }
   }
   return infos;
@@ -169,8 +169,8 @@ Options interpret(Options options, const Raw& raw, int ranks) {
   take_int(options.across, "-a", raw.across, 0, 3);
   take_int(options.cpu_time, "-C", raw.cpu_time, 0, 1);
   take_timeout(options, raw.timeout);
-  options.types = infos_of("-d", raw.types, all_types(), find_type);
-  options.ops = infos_of("-o", raw.ops, all_ops(), find_op);
+  options.types = infos_of("-d", "type", raw.types, all_types(), find_type);
+  options.ops = infos_of("-o", "operator", raw.ops, all_ops(), find_op);
   take_algorithms(options, raw);
   if (!raw.peer.empty() && raw.peer != "mpi") {
     throw UsageError(fmt::format("--peer {}: no such peer; there is mpi", raw.peer));

@@ -10,7 +10,9 @@
 namespace umbel::bench {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 Parsed parse(std::vector<const char*> arguments, int ranks = 4) {
   arguments.insert(arguments.begin(), "all_reduce_perf");
@@ -73,6 +75,14 @@ TEST(Options, WrongUsageIsStatusTwo) {
     EXPECT_EQ(parsed.status, kExitUsage) << bad[0];
     EXPECT_THAT(parsed.text, HasSubstr("help")) << bad[0];
   }
+}
+
+TEST(Options, WhatThereIsIsNamed) {
+  EXPECT_THAT(parse({"-d", "x"}).text, AllOf(StartsWith("-d x: no such type; there are "), HasSubstr("bfloat16")));
+  EXPECT_THAT(parse({"-o", "x"}).text,
+              StartsWith("-o x: no such operator; there are sum, prod, min, max, avg and all\n"));
+  EXPECT_THAT(parse({"--algo", "x"}).text,
+              AllOf(StartsWith("--algo x: no such algorithm; there are "), HasSubstr("ring")));
 }
 
 TEST(Options, HelpIsNoError) {
