@@ -168,7 +168,8 @@ constexpr std::array kVariables{
     Config::Variable{
         .name = "UMBEL_WINDOW_BYTES",
         .type = "bytes",
-        .meaning = "Shared memory that each rank gives for data on its way to its neighbours. At least 2M.",
+        .meaning = "Shared memory that each rank gives, for each communicator, for data on its way to its neighbours. "
+                   "At least 2M.",
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.window_bytes = parse_window(text); },
         .get = [](const Config& c) { return bytes_to_text(c.window_bytes); }},
@@ -189,7 +190,7 @@ constexpr std::array kVariables{
     Config::Variable{
         .name = "UMBEL_CHANNELS",
         .type = "a number",
-        .meaning = "Channels (rings, trees) that an algorithm runs side by side, at most 4. 0: chosen for each call.",
+        .meaning = "Rings that the algorithm `ring` runs side by side, at most 4; no other algorithm heeds it. 0: one.",
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.channels = parse_channels(text); },
         .get = [](const Config& c) { return std::to_string(c.channels); }},
