@@ -6,6 +6,15 @@
  *
  * Every function that can fail returns an umbel_result_t; umbel_last_error() then gives the message of the calling
  * thread's last failure: what was wrong, on which rank and host, and what to do.
+ *
+ * Threads: a communicator is used by one thread at a time, by any; umbel_comm_check alone may be called beside another
+ * call on it. Different communicators may be used by different threads at the same time, also while others are made or
+ * destroyed. What takes no communicator may be called by any thread at any time.
+ *
+ * Structs begin with struct_size: set it to sizeof the struct. A smaller one, of an older header, is accepted down to
+ * that of the first release: fields that it lacks count as zero, or are not filled in. Of a larger one, of a newer
+ * header, the fields that the library does not know must be zero where it reads the struct, and stay as they are where
+ * it fills it in.
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -29,7 +38,8 @@ extern "C" {
 typedef enum umbel_result {
   UMBEL_SUCCESS = 0,
   UMBEL_ERROR_INVALID_ARGUMENT = 1, /* the call or the configuration is wrong; the communicator stays usable */
-  UMBEL_ERROR_UNSUPPORTED = 2,      /* a forced algorithm cannot serve this case; the message says why */
+  UMBEL_ERROR_UNSUPPORTED = 2,      /* the forced algorithm cannot serve this case, or none can: in reproducible mode,
+                                     * or because the windows are too small; the message says why */
   UMBEL_ERROR_MISMATCH = 3,         /* ranks called with different collectives or arguments */
   UMBEL_ERROR_TIMEOUT = 4,          /* a deadline passed; the message says who is missing */
   UMBEL_ERROR_PEER_FAILURE = 5,     /* a rank died, was cut off, or failed the communicator */
@@ -79,9 +89,12 @@ typedef struct umbel_bootstrap {
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* NULL or "auto": chosen per call; else the name of the algorithm to force */
-  int reproducible;      /* nonzero: the same bits whatever algorithm and layout; fp16, bf16: 2 ranks at most */
-  double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or its default */
+  int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; sums, products
+                          * and averages of fp16 and bf16 are then served on 2 ranks at most */
+  double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
 } umbel_config_t;
+
+#define UMBEL_DEFAULT_TIMEOUT_S 300.0
 
 #define UMBEL_CONFIG_INIT \
   { sizeof(umbel_config_t), NULL, 0, 0.0 }
@@ -127,14 +140,15 @@ UMBEL_API umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t c
  * same. */
 UMBEL_API umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm);
 
-/* UMBEL_SUCCESS when `algorithm` can serve an all-reduce of `count` elements of `dtype` here; UMBEL_ERROR_UNSUPPORTED
- * with the reason as the last error when it cannot. Local. */
+/* UMBEL_SUCCESS when `algorithm` ("auto": any) can serve an all-reduce of `count` elements of `dtype` by `op` here;
+ * UMBEL_ERROR_UNSUPPORTED with the reason as the last error when it cannot. Local. */
 UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count,
                                              umbel_dtype_t dtype, umbel_op_t op);
 
 /* Health. UMBEL_SUCCESS while the communicator is usable, else the code of its failure (a dead rank, an abort by
- * another rank). Local; never blocks. For programs that wait for something else than Umbel and want to hear of dead
- * ranks meanwhile. */
+ * another rank). Local: it does not wait for other ranks. It waits while another thread is inside a call on the same
+ * communicator, and a failure may take it some 0.15 s, in which the other nodes are told. For programs that wait for
+ * something else than Umbel and want to hear of dead ranks meanwhile. */
 UMBEL_API umbel_result_t umbel_comm_check(umbel_comm_t comm);
 
 UMBEL_API umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info);

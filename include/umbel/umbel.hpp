@@ -185,7 +185,7 @@ class Comm {
     return call;
   }
 
-  /// @throws Error when the communicator has failed. Local, never blocks.
+  /// @throws Error when the communicator has failed. Local: does not wait for other ranks (see umbel_comm_check).
   void check_health() const { check(umbel_comm_check(handle_)); }
 
  private:
