@@ -28,13 +28,6 @@ constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 48U) - 1;
 constexpr int kMaxTinyRanks = 64;
 constexpr int kQuickLooks = 100;  ///< at a node-mate's line before anything else is looked after
 
-std::int32_t index_of(std::string_view name) {
-  if (name.empty() || name == "auto") return -1;
-  const algos::Algorithm* found = algos::find_all_reduce(name);
-  if (found == nullptr) throw InvalidArgument(fmt::format("there is no algorithm \"{}\"", name));
-  return static_cast<std::int32_t>(found - algos::all_reduce_catalog().data());
-}
-
 PlannerInputs planner_inputs(const Founded& founded) {
   return {.rank = founded.members.me,
           .shape = founded.members.shape,
@@ -52,8 +45,8 @@ double busbw_limit_gbs(const Founded& founded) {
   const double ranks = founded.members.size();
   const double nodes = founded.members.shape.nodes();
   if (ranks < 2) return 0;
-  const double per_byte =
-      nodes > 1 ? founded.measured.model.net_beta * 2 * (nodes - 1) / nodes : founded.measured.cache_beta;
+  const double per_byte = nodes > 1 ? founded.measured.model.net_beta * 2 * (nodes - 1) / nodes
+                                    : founded.measured.cache_beta * std::max(1.0, founded.ranks_per_core);
   return 2 * (ranks - 1) / ranks / per_byte / 1e9;
 }
 
@@ -73,7 +66,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
              .node = shape.node_of(founded_.members.me),
              .busbw_limit_gbs = busbw_limit_gbs(founded_),
              .timeout = founded_.config.timeout};
-    one_shot_ = index_of("one_shot");
+    one_shot_ = algorithm_index("one_shot");
     tiny_allowed_ = shape.nodes() == 1 && shape.ranks() > 1 && shape.ranks() <= kMaxTinyRanks;
     in_order_ = founded_.config.reproducible && shape.ranks() > 2;
     if (in_order_) partials_.resize(founded_.members.all.size() * kInlineBytes);
@@ -129,12 +122,12 @@ class CommunicatorImpl final : public Communicator, private Participant {
   }
 
   void set_algorithm(std::string_view name) override {
-    forced_ = index_of(name);
+    forced_ = algorithm_index(name);
     last_plan_ = nullptr;
   }
 
   std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const override {
-    const PlanKey key = key_of(count, dtype, op, index_of(algorithm));
+    const PlanKey key = key_of(count, dtype, op, algorithm_index(algorithm));
     last_plan_ = nullptr;
     return planner_.refuses(key);
   }

@@ -67,8 +67,7 @@ Config settle(const CommOptions& options, Rank rank) {
     config.timeout =
         std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout));
   config.reproducible = config.reproducible || options.reproducible;
-  if (config.algorithm != "auto" && algos::find_all_reduce(config.algorithm) == nullptr)
-    throw InvalidArgument(fmt::format("there is no algorithm \"{}\"", config.algorithm));
+  (void)algorithm_index(config.algorithm);  // throws
   return config;
 }
 
@@ -204,6 +203,18 @@ void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded&
 }
 
 }  // namespace
+
+std::int32_t algorithm_index(std::string_view name) {
+  if (name.empty() || name == "auto") return -1;
+  const auto catalog = algos::all_reduce_catalog();
+  std::string names = "auto";
+  for (std::size_t n = 0; n < catalog.size(); ++n) {
+    if (catalog[n].name == name) return static_cast<std::int32_t>(n);
+    names += fmt::format(", {}", catalog[n].name);
+  }
+  throw InvalidArgument(fmt::format(
+      "there is no algorithm \"{}\" (UMBEL_ALGORITHM, or what the program sets); there are {}", name, names));
+}
 
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Config config;

@@ -2,7 +2,9 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/config.hpp"
 #include "net/bootstrap.hpp"
@@ -26,6 +28,9 @@ struct Founded {
   bool crowded = false;       ///< this host has more ranks than cores
   Measured measured{};
 };
+
+/// Its place in the catalog; −1 for "" and "auto". @throws InvalidArgument that lists the names
+std::int32_t algorithm_index(std::string_view name);
 
 /// Collective. Everything that ranks settle, exchange and measure, step by step; each step succeeds on all ranks or
 /// throws on all.

@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/shared_memory.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -13,6 +15,12 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLeastWindow = std::size_t{64} << 20U;
+
+/// By `ulimit -v`, which node-mates that map the window are likely to have too.
+bool address_space_is_limited() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
 
 }  // namespace
 
@@ -76,10 +84,10 @@ SharedMemory::Segment& SharedMemory::add_segment(std::size_t bytes) {
     segment.free.emplace(0, segment.window.bytes());
     return segment;
   };
-  const std::size_t generous = std::max({bytes, kLeastWindow, total_});
+  const std::size_t generous = address_space_is_limited() ? bytes : std::max({bytes, kLeastWindow, total_});
   try {
     segments_.push_back(make(generous));
-  } catch (const SystemError&) {  // a limit on file sizes or on address space: what is needed must do
+  } catch (const SystemError&) {  // a limit on file sizes: what is needed must do
     if (generous == bytes) throw;
     segments_.push_back(make(bytes));
   }

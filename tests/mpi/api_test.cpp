@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -298,6 +299,25 @@ TEST(ApiLifetime, ManyCommunicatorsOneAfterAnother) {
     ASSERT_EQ(one[0], world_size());
     comm.close();
   }
+}
+
+TEST(Create, AloneItEndsAtTheDeadline) {
+  if (world_size() > 1 && world_rank() == 0) {
+    umbel_config_t config = UMBEL_CONFIG_INIT;
+    config.timeout_s = 1;
+    umbel_comm_t comm = nullptr;
+    EXPECT_EQ(umbel_comm_create_from_mpi(&comm, MPI_COMM_WORLD, &config), UMBEL_ERROR_TIMEOUT);
+    EXPECT_THAT(umbel_last_error(), HasSubstr("not all ranks"));
+    EXPECT_EQ(comm, nullptr);
+  } else if (world_size() > 1) {  // late, and only so that MPI can end what rank 0 has begun
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <limits>
@@ -33,12 +34,31 @@ std::optional<std::uint64_t> read_number(const std::string& path) {
   return std::nullopt;
 }
 
+/// What of a control group's memory could be taken back at once: file pages that nobody has used lately.
+std::uint64_t inactive_file_bytes(const std::string& group) {
+  std::ifstream file(group + "/memory.stat");
+  std::string key;
+  for (std::uint64_t value = 0; file >> key >> value;)
+    if (key == "inactive_file") return value;
+  return 0;
+}
+
+struct GroupRoom {
+  std::uint64_t limit = 0;
+  std::uint64_t room = 0;  ///< of the limit, what is not in use
+};
+
 /// The tightest memory limit on the way from this process's control group to the root.
-std::optional<std::uint64_t> cgroup_limit() {
+std::optional<GroupRoom> cgroup_room() {
   std::ifstream file("/proc/self/cgroup");
-  std::optional<std::uint64_t> limit;
-  const auto tighten = [&limit](std::optional<std::uint64_t> other) {
-    if (other && (!limit || *other < *limit)) limit = other;
+  std::optional<GroupRoom> tightest;
+  const auto look_at = [&tightest](const std::string& group, bool v2) {
+    const auto limit = read_number(group + (v2 ? "/memory.max" : "/memory.limit_in_bytes"));
+    if (!limit) return;
+    const std::uint64_t used = read_number(group + (v2 ? "/memory.current" : "/memory.usage_in_bytes")).value_or(0);
+    const std::uint64_t in_use = used - std::min(used, inactive_file_bytes(group));
+    const std::uint64_t room = *limit - std::min(*limit, in_use);
+    if (!tightest || room < tightest->room) tightest = {.limit = *limit, .room = room};
   };
   for (std::string line; std::getline(file, line);) {
     const auto second_colon = line.find(':', line.find(':') + 1);
@@ -47,14 +67,13 @@ std::optional<std::uint64_t> cgroup_limit() {
     const bool v2 = line.rfind("0::", 0) == 0;
     if (!v2 && line.find(":memory:") == std::string::npos) continue;
     const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-    const std::string leaf = v2 ? "/memory.max" : "/memory.limit_in_bytes";
     while (true) {
-      tighten(read_number(root + (path == "/" ? "" : path) + leaf));
+      look_at(root + (path == "/" ? "" : path), v2);
       if (path.empty() || path == "/") break;
       path.resize(path.rfind('/'));
     }
   }
-  return limit;
+  return tightest;
 }
 
 }  // namespace
@@ -72,9 +91,11 @@ std::string file_size_obstacle(std::size_t bytes) {
 }
 
 std::string memory_obstacle(std::size_t bytes) {
-  if (const auto limit = cgroup_limit(); limit && bytes > *limit) {
-    return fmt::format("the control group's memory limit is {}: raise it (docker run --memory, Slurm --mem)",
-                       bytes_text(*limit));
+  if (const auto group = cgroup_room(); group && bytes > group->room) {
+    return fmt::format(
+        "of the control group's memory limit of {} only {} are left: raise it (docker run --memory, Slurm "
+        "--mem)",
+        bytes_text(group->limit), bytes_text(group->room));
   }
   const std::uint64_t available = meminfo_bytes("MemAvailable") + meminfo_bytes("SwapFree");
   if (available != 0 && bytes > available) {
