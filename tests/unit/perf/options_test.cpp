@@ -78,7 +78,8 @@ TEST(Options, WrongUsageIsStatusTwo) {
 }
 
 TEST(Options, WhatThereIsIsNamed) {
-  EXPECT_THAT(parse({"-d", "x"}).text, AllOf(StartsWith("-d x: no such type; there are "), HasSubstr("bfloat16")));
+  EXPECT_THAT(parse({"-d", "x"}).text,
+              AllOf(StartsWith("-d x: no such type; there are int8, "), HasSubstr(", fp64 and all\n")));
   EXPECT_THAT(parse({"-o", "x"}).text,
               StartsWith("-o x: no such operator; there are sum, prod, min, max, avg and all\n"));
   EXPECT_THAT(parse({"--algo", "x"}).text,
