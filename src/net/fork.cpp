@@ -23,7 +23,7 @@ bool forked() noexcept { return in_forked_child.load(std::memory_order_relaxed);
 
 void refuse_if_forked(const char* what) {
   if (!forked()) return;
-  throw Error(
+  throw InvalidArgument(
       fmt::format("{}: this process was forked from one that already used Umbel, and cannot use it itself: connections "
                   "and shared memory belong to the parent. Fork before the first communicator is made, or exec a new "
                   "program in the child (in Python: multiprocessing.set_start_method('spawn')).",

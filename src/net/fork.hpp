@@ -9,7 +9,7 @@ namespace umbel::net {
 /// this layer refuses to work there; the parent is not disturbed. A child that execs is a new process and is fine.
 bool forked() noexcept;
 
-/// @throws Error that says what to do instead, when forked().
+/// @throws InvalidArgument that says what to do instead, when forked().
 void refuse_if_forked(const char* what);
 
 /// Called by whatever makes the first resource that a fork would break; later calls do nothing.

@@ -188,7 +188,13 @@ class CommunicatorImpl final : public Communicator, private Participant {
   const Plan& plan_for(const PlanKey& key) {
     if (last_plan_ == nullptr || !(key == last_key_)) {
       last_plan_ = nullptr;  // the planner may drop it, and throw
-      last_plan_ = &planner_.plan(key);
+      try {
+        last_plan_ = &planner_.plan(key);
+      } catch (const Unsupported& error) {
+        if (key.algorithm < 0) throw;
+        const auto& forced = algos::all_reduce_catalog()[static_cast<std::size_t>(key.algorithm)];
+        throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
+      }
       last_key_ = key;
     }
     return *last_plan_;

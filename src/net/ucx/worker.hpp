@@ -22,7 +22,7 @@ namespace umbel::net {
 class Worker {
  public:
   /// @param net_devices a selection as in devices.hpp: exact names or `^names`; empty leaves it to UCX.
-  /// @throws UcxError, InvalidArgument (devices), SystemError (too few descriptors), Error in a forked child.
+  /// @throws UcxError, InvalidArgument (devices), SystemError (too few descriptors).
   explicit Worker(std::string_view net_devices);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

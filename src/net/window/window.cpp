@@ -62,7 +62,8 @@ std::string advice_for(int error, std::size_t bytes) {
   if (error == ENOMEM || error == ENOSPC) {
     return "out of memory, or past a limit on it (ulimit -v, control group): use fewer ranks per node, smaller windows";
   }
-  if (error == ENOSYS) return "this kernel has no memfd_create (Linux 3.17 or later is needed), or a filter forbids it";
+  if (error == ENOSYS || error == EPERM)
+    return "a filter on system calls (seccomp) forbids it, or this kernel is older than Linux 3.17";
   return "see the error";
 }
 
