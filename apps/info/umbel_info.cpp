@@ -11,11 +11,13 @@
 #include <array>
 #include <climits>
 #include <cstdio>
-#include <sstream>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/launcher.hpp"
+#include "common/usage.hpp"
 #include "print.hpp"
 #include "umbel/umbel.hpp"
 #include "umbel/umbel_mpi.h"
@@ -106,12 +108,15 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    const int code = app.exit(error, out, out);
-    if (rank == 0) fmt::print(code == 0 ? stdout : stderr, "{}", out.str());
-    return finish(code == 0 ? 0 : kUsage);
+    const umbel::apps::UsageText usage = umbel::apps::usage_text(app, error);
+    if (rank == 0) fmt::print(usage.wrong ? stderr : stdout, "{}", usage.text);
+    return finish(usage.wrong ? kUsage : 0);
   }
 
+  if (const std::string problem = umbel::apps::lone_rank_problem(size, &std::getenv); !problem.empty()) {
+    fmt::print(stderr, "{}\n", problem);
+    return finish(kFailure);
+  }
   try {
     umbel_comm_t handle = nullptr;
     umbel::check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, nullptr));

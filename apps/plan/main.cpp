@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
+#include "common/usage.hpp"
 #include "plan.hpp"
 
 namespace {
@@ -54,7 +55,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     return app.got_subcommand("prove") ? umbel::plan::prove(prove_options) : umbel::plan::show(show_options);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? umbel::plan::kGood : umbel::plan::kUsage;
+    const umbel::apps::UsageText usage = umbel::apps::usage_text(app, error);
+    fmt::print(usage.wrong ? stderr : stdout, "{}", usage.text);
+    return usage.wrong ? umbel::plan::kUsage : umbel::plan::kGood;
   } catch (const umbel::InvalidArgument& error) {
     fmt::print(stderr, "umbel_plan: {}\n", error.what());
     return umbel::plan::kUsage;

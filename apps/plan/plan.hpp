@@ -3,11 +3,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+
+#include "algos/algorithm.hpp"
 
 namespace umbel::plan {
 
 /// Exit statuses of umbel_plan.
 enum Status { kGood = 0, kNotProved = 1, kUsage = 2 };
+
+/// @throws InvalidArgument that lists the names, when there is no such algorithm.
+const algos::Algorithm& algorithm_named(std::string_view name);
 
 struct ProveOptions {
   bool quick = false;

@@ -85,8 +85,7 @@ void print_algorithm(std::string_view name, const Outcome& outcome) {
 
 int prove(const ProveOptions& options) {
   using algos::check::Thoroughness;
-  if (!options.algorithm.empty() && algos::find_all_reduce(options.algorithm) == nullptr)
-    throw InvalidArgument(fmt::format("there is no algorithm '{}'", options.algorithm));
+  if (!options.algorithm.empty()) algorithm_named(options.algorithm);
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Task> tasks =
       algos::check::tasks_of(algos::all_reduce_catalog(), {.thoroughness = options.quick  ? Thoroughness::quick

@@ -105,6 +105,35 @@ def algorithms_and_refusals(folder):
     expect(document["rows"][0]["algorithm"] == "central", "UMBEL_ALGORITHM")
 
 
+def named_algorithm_that_serves_nothing(folder):
+    for flags, changes in ((["--algo", "hierarchical_ring"], {}), ([], {"UMBEL_ALGORITHM": "hierarchical_ring"}),
+                           (["--algo", "ring,hierarchical_ring,all"], {})):
+        path = pathlib.Path(folder) / "refused.json"
+        status, out, err = perf("-b", "64", "-e", "128", "-f", "2", "-n", "1", "-w", "0", "--json", path, *flags, **changes)
+        expect(status == 2, f"{flags} {changes}: status {status}, not 2\n{out}\n{err}")
+        expect_in("hierarchical_ring was named, and could not serve any row: ", err)
+        expect(err.count("was named") == 1, err)
+        rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+        expect(any("node" in (row["reason"] or "") for row in rows if row["algorithm"] == "hierarchical_ring"), f"{rows}")
+        path.unlink()
+
+
+def too_much_memory_is_refused(_):
+    status, out, err = perf("-b", "1000000G", "-e", "1000000G")
+    expect(status == 3, f"status {status}, not 3\n{out}\n{err}")
+    for part in ("not enough memory: 4000000.0G are needed", "2 buffers of 1000000.0G for each of 2 ranks", "are available",
+                 "Lower -e to "):
+        expect_in(part, err)
+    expect(err.count("not enough memory") == 1, err)
+
+
+def cpu_time_says_so(_):
+    status, out, err = perf("-b", "8", "-e", "8", "-n", "1", "-C", "1")
+    expect(status == 0, err)
+    expect_in("CPU time of the calling thread", out)
+    expect_in("GB/s is possible: the speed of copies in a core's cache", out)
+
+
 def peer(folder):
     document, out = perf_json(folder, "-b", "64K", "-e", "64K", "-n", "5", "-d", "float,half", "-o", "sum,avg", "--peer", "mpi")
     check_schema(document)
@@ -167,9 +196,10 @@ def one_process_is_one_rank(_):
 def lone_ranks_are_refused(_):
     for changes, says in (({"OMPI_COMM_WORLD_SIZE": 4}, "OMPI_COMM_WORLD_SIZE=4"), ({"PMI_SIZE": 2}, "PMI_SIZE=2"),
                           ({"SLURM_STEP_NUM_TASKS": 3}, "SLURM_STEP_NUM_TASKS=3")):
-        status, out, err = run([PERF, "-b", "8", "-e", "8"], **changes)
-        expect(status in (2, 3), f"{changes}: status {status}\n{out}\n{err}")
-        expect_in(says, err)
+        for command in ([PERF, "-b", "8", "-e", "8"], [INFO]):
+            status, out, err = run(command, **changes)
+            expect(status == 3, f"{command} {changes}: status {status}\n{out}\n{err}")
+            expect_in(says, err)
     # mpirun's own word counts before Slurm's: one rank of mpirun inside a larger step is meant so
     status, out, err = perf("-b", "8", "-e", "8", "-n", "1", ranks=1, SLURM_STEP_NUM_TASKS=3)
     expect(status == 0, f"{out}\n{err}")
@@ -213,6 +243,7 @@ def info_says_everything(_):
     expect_in("UMBEL_DEBUG=loud", err)
 
 
-main([schema_and_figures, table_and_csv, types_and_operations, algorithms_and_refusals, peer, unchecked_is_null, small_and_empty,
+main([schema_and_figures, table_and_csv, types_and_operations, algorithms_and_refusals,
+      named_algorithm_that_serves_nothing, too_much_memory_is_refused, cpu_time_says_so, peer, unchecked_is_null, small_and_empty,
       bad_flags, one_process_is_one_rank, lone_ranks_are_refused, settings_that_do_not_fit, unknown_variable_warns_once,
       info_says_everything])

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/usage.hpp"
 #include "sizes.hpp"
 
 namespace umbel::bench {
@@ -110,15 +111,19 @@ std::vector<std::string> known_algorithms() {
 void take_algorithms(Options& options, const Raw& raw) {
   if (raw.algorithms.empty()) {
     const char* configured = std::getenv("UMBEL_ALGORITHM");  // so that a case it cannot serve becomes a row
-    if (configured != nullptr && umbel_algorithm_summary(configured) != nullptr) options.algorithms = {configured};
+    if (configured != nullptr && umbel_algorithm_summary(configured) != nullptr)
+      options.algorithms = options.named = {configured};
     return;
   }
   const std::vector<std::string> known = known_algorithms();
   for (const std::string& name : split(raw.algorithms)) {
     if (name == "all") {
       options.algorithms.insert(options.algorithms.end(), known.begin(), known.end());
-    } else if (name == "auto" || std::ranges::find(known, name) != known.end()) {
+    } else if (name == "auto") {
       options.algorithms.push_back(name);
+    } else if (std::ranges::find(known, name) != known.end()) {
+      options.algorithms.push_back(name);
+      options.named.push_back(name);
     } else {
       throw UsageError(
           fmt::format("--algo {}: no such algorithm; there are {}, all and auto", name, fmt::join(known, ", ")));
@@ -155,11 +160,17 @@ void take_timeout(Options& options, const std::string& text) {
   if (text.empty()) return;
   constexpr double kLongest = 1e9;
   const auto seconds = number_of(text, 0.0, kLongest);
-  if (!seconds) throw UsageError(fmt::format("-T {}: expected seconds", text));
+  if (!seconds || *seconds == 0) throw UsageError(fmt::format("-T {}: expected seconds, more than 0", text));
   options.timeout_s = *seconds;
 }
 
+void refuse_stdout(const char* flag, const std::string& file) {
+  if (file == "-") throw UsageError(fmt::format("{} -: expected the name of a file; the table is on stdout", flag));
+}
+
 Options interpret(Options options, const Raw& raw, int ranks) {
+  refuse_stdout("--json", options.json_file);
+  refuse_stdout("--csv", options.csv_file);
   take_sizes(options, raw);
   take_int(options.iterations, "-n", raw.iterations, 1);
   take_int(options.warmup, "-w", raw.warmup, 0);
@@ -197,7 +208,8 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
                  "Time of an iteration: 0 rank 0's, 1 mean, 2 minimum, 3 maximum over ranks (default 3)");
   app.add_option("-C,--report_cputime", raw.cpu_time,
                  "1: CPU time of the calling thread instead of elapsed time (default 0)");
-  app.add_option("-T,--timeout", raw.timeout, "Deadline of every wait in seconds (default UMBEL_TIMEOUT_S)");
+  app.add_option("-T,--timeout", raw.timeout,
+                 "Deadline of every wait in seconds, more than 0 (default UMBEL_TIMEOUT_S)");
   app.add_option("-g,--ngpus", raw.gpus, "Only 1: a process is one rank");
   app.add_option("-t,--nthreads", raw.threads, "Only 1: a process is one rank");
   app.add_option("--algo", raw.algorithms, "Algorithm, a comma list, all, or auto: chosen per call (default)");
@@ -214,7 +226,8 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
 Parsed parse_options(int argc, const char* const* argv, int ranks) {
   CLI::App app{
       "Times a collective over sizes, checks every result, and prints a table. Run it by mpirun.\n"
-      "Exit status: 0 right, 1 wrong data, 2 usage, 3 failure."};
+      "Exit status: 0 right, 1 wrong data, 2 usage (also an algorithm that was named and can serve no row),\n3 "
+      "failure."};
   Raw raw;
   Options options;
   declare(app, raw, options);
@@ -224,9 +237,8 @@ Parsed parse_options(int argc, const char* const* argv, int ranks) {
     refuse_several(raw, argc, argv, ranks);
     return {interpret(options, raw, ranks), {}, kExitRight};
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    const int code = app.exit(error, out, out);
-    return {std::nullopt, out.str(), code == 0 ? kExitRight : kExitUsage};
+    const apps::UsageText usage = apps::usage_text(app, error);
+    return {std::nullopt, usage.text, usage.wrong ? kExitUsage : kExitRight};
   } catch (const UsageError& error) {
     return {std::nullopt, std::string(error.what()) + "\n" + hint, kExitUsage};
   }

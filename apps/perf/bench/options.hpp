@@ -33,6 +33,7 @@ struct Options {
   std::vector<TypeInfo> types;
   std::vector<OpInfo> ops;
   std::vector<std::string> algorithms;  ///< empty: as the library is configured; "auto" may be among them
+  std::vector<std::string> named;       ///< of those, the ones asked for by name, not by all or auto
   bool peer_mpi = false;
   bool percentiles = false;
   bool list_algorithms = false;

@@ -6,9 +6,12 @@
 
 #include <cstdlib>
 #include <exception>
+#include <map>
+#include <set>
 #include <string>
 
 #include "collective.hpp"
+#include "common/launcher.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "runner.hpp"
@@ -35,10 +38,15 @@ void print_preamble(const Options& options, const Session& session, const RunFac
              options.step_factor > 1 ? fmt::format("{}(factor)", options.step_factor)
                                      : fmt::format("{}(bytes)", options.step_bytes),
              options.warmup, options.iterations, options.check);
+  const char* clock = options.cpu_time ? "CPU time of the calling thread, " : "";
   const char* across[] = {"rank 0's time", "the mean over ranks", "the minimum over ranks", "the maximum over ranks"};
-  fmt::print("# time: mean over iterations of {}; algbw = size / time; busbw = algbw x {}{}\n",
-             across[static_cast<int>(options.across)], facts.bus_factor,
-             facts.busbw_limit_gbs > 0 ? fmt::format(" (known limit {:.2f} GB/s)", facts.busbw_limit_gbs) : "");
+  fmt::print("# time: mean over iterations of {}{}; algbw = size / time; busbw = algbw x {}\n", clock,
+             across[static_cast<int>(options.across)], facts.bus_factor);
+  if (facts.busbw_limit_gbs > 0) {
+    fmt::print(
+        "# no busbw above {:.2f} GB/s is possible: {}\n", facts.busbw_limit_gbs,
+        facts.nodes > 1 ? "the rate of the links, measured at the start" : "the speed of copies in a core's cache");
+  }
   fmt::print("#\n# {} ranks on {} nodes\n", facts.ranks, facts.nodes);
   for (int rank = 0; rank < facts.ranks && rank < kMostRanksListed; ++rank) {
     const RankPlace& place = session.places()[static_cast<std::size_t>(rank)];
@@ -67,6 +75,11 @@ class Reporter {
   }
   void add(const Row& row) {
     totals_.add(row);
+    if (row.out_of_place.time_us || row.in_place.time_us) {
+      served_.insert(row.algorithm);
+    } else {
+      refusals_.try_emplace(row.algorithm, row.reason);
+    }
     if (!active_) return;
     table_.print(row, facts_.busbw_limit_gbs);
     if (csv_) csv_->write(to_csv(row));
@@ -82,12 +95,24 @@ class Reporter {
     write_json();
   }
   const Totals& totals() const noexcept { return totals_; }
+  /// A line for each of these algorithms that no row was measured of: why.
+  std::string unserved(const std::vector<std::string>& named) const {
+    std::string text;
+    for (const std::string& name : named) {
+      const auto refusal = refusals_.find(name);
+      if (refusal == refusals_.end() || served_.contains(name)) continue;
+      text += fmt::format("{} was named, and could not serve any row: {}\n", name, refusal->second);
+    }
+    return text;
+  }
 
  private:
   Table table_;
   bool active_;
   RunFacts facts_;
   Totals totals_;
+  std::set<std::string> served_;
+  std::map<std::string, std::string> refusals_;  // the first reason of each
   std::vector<Row> rows_;
   std::optional<OutputFile> json_;
   std::optional<OutputFile> csv_;
@@ -146,6 +171,9 @@ int leave(Session& session, int status, const std::string& text) {
 
 int run_with_options(const Collective& collective, const Options& options, Session& session) {
   if (options.timeout_s > 0) session.set_timeout(std::chrono::duration<double>(options.timeout_s));
+  constexpr int kBuffers = 2;  // of the Runner
+  if (const std::string lacking = session.memory_problem(options.max_bytes, kBuffers); !lacking.empty())
+    return leave(session, kExitFailure, lacking + "\n");
   std::optional<Reporter> reporter;
   std::string problem;
   try {
@@ -169,10 +197,10 @@ int run_with_options(const Collective& collective, const Options& options, Sessi
     reporter->begin(options, session, facts_of(collective, session, comm));
     run_sweep(collective, options, session, comm, *reporter);
     reporter->end();
-    const int status = session.broadcast(reporter->totals().wrong() == 0 ? kExitRight : kExitWrongData);
+    const std::string unserved = reporter->unserved(options.named);
+    const int status = reporter->totals().wrong() != 0 ? kExitWrongData : unserved.empty() ? kExitRight : kExitUsage;
     comm.close();
-    session.finalize();
-    return status;
+    return leave(session, session.broadcast(status), unserved);
   } catch (const std::exception& error) {
     session.die(error.what(), kExitFailure);
   }
@@ -184,7 +212,7 @@ int run(int argc, char** argv, const Collective& collective) {
   std::optional<Session> session;
   try {
     session.emplace(&argc, &argv);
-    if (const std::string problem = lone_rank_problem(session->size(), &std::getenv); !problem.empty()) {
+    if (const std::string problem = apps::lone_rank_problem(session->size(), &std::getenv); !problem.empty()) {
       return leave(*session, kExitFailure, problem + "\n");
     }
     const Parsed parsed = parse_options(argc, argv, session->size());

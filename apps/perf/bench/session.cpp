@@ -17,6 +17,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "memory.hpp"
+
 namespace umbel::bench {
 namespace {
 
@@ -208,21 +210,29 @@ void Session::die(const std::string& message, int status) const noexcept {
   ::_exit(status);
 }
 
-std::string lone_rank_problem(int ranks, const std::function<const char*(const char*)>& environment) {
-  if (ranks != 1) return {};
-  const auto more_than_one = [&](const char* name) -> std::string {
-    const char* text = environment(name);
-    if (text == nullptr || std::atoi(text) <= 1) return {};
-    return fmt::format(
-        "MPI says that this job has one rank, but {}={}: the program was built for another MPI than the "
-        "launcher's, or started by the wrong mpirun. Each process would run alone.",
-        name, text);
-  };
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    if (const std::string problem = more_than_one(name); !problem.empty()) return problem;
+std::string Session::memory_problem(std::uint64_t buffer_bytes, int buffers) {
+  MPI_Comm host = MPI_COMM_NULL;
+  mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  int rank_on_host = 0;
+  int ranks_on_host = 1;
+  MPI_Comm_rank(host, &rank_on_host);
+  MPI_Comm_size(host, &ranks_on_host);
+  mpi_check(MPI_Comm_free(&host), "MPI_Comm_free");
+  std::string problem;
+  if (rank_on_host == 0) {
+    problem = umbel::bench::memory_problem(
+        {.buffer_bytes = buffer_bytes, .buffers = buffers, .ranks = ranks_on_host, .available = available_memory()});
   }
-  const bool other_launcher = environment("OMPI_COMM_WORLD_SIZE") != nullptr || environment("PMI_SIZE") != nullptr;
-  return other_launcher ? std::string{} : more_than_one("SLURM_STEP_NUM_TASKS");
+  if (!problem.empty()) problem = places_[static_cast<std::size_t>(rank_)].host + ": " + problem;
+  // the lowest rank that sees a problem says it to all
+  int speaker = problem.empty() ? size_ : rank_;
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
+  if (speaker == size_) return {};
+  int length = static_cast<int>(problem.size());
+  mpi_check(MPI_Bcast(&length, 1, MPI_INT, speaker, comm_), "MPI_Bcast");
+  problem.resize(static_cast<std::size_t>(length));
+  mpi_check(MPI_Bcast(problem.data(), length, MPI_CHAR, speaker, comm_), "MPI_Bcast");
+  return problem;
 }
 
 }  // namespace umbel::bench

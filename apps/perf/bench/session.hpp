@@ -59,6 +59,10 @@ class Session {
   /// Rank 0's value.
   int broadcast(int value);
 
+  /// Why the memory of a host does not hold so many buffers for each of its ranks; "" when all hosts' does, or when one
+  /// does not say. Collective, and before any of them is made; the same text on all ranks.
+  std::string memory_problem(std::uint64_t buffer_bytes, int buffers);
+
   /// MPI_Finalize. All ranks.
   void finalize();
   /// Says on stderr what went wrong on this rank, gives the others a moment to say it too (mpirun ends them when the
@@ -81,9 +85,5 @@ class Session {
   std::chrono::duration<double> timeout_{kStartTimeout};
   std::optional<Watchdog> watchdog_;  // once there is a call to guard
 };
-
-/// Why a run of one rank must not go on: the launcher says that it started more, so they are separate jobs (a program
-/// built for another MPI). Empty when all is well.
-std::string lone_rank_problem(int ranks, const std::function<const char*(const char*)>& environment);
 
 }  // namespace umbel::bench

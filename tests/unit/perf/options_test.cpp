@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace umbel::bench {
@@ -69,6 +70,9 @@ TEST(Options, WrongUsageIsStatusTwo) {
                                                                                    {"-r", "4"},
                                                                                    {"-a", "4"},
                                                                                    {"-T", "nan"},
+                                                                                   {"-T", "0"},
+                                                                                   {"--json", "-"},
+                                                                                   {"--csv", "-"},
                                                                                    {"--algo", "none_such"}}) {
     const Parsed parsed = parse(bad);
     EXPECT_FALSE(parsed.options) << bad[0];
@@ -84,6 +88,16 @@ TEST(Options, WhatThereIsIsNamed) {
               StartsWith("-o x: no such operator; there are sum, prod, min, max, avg and all\n"));
   EXPECT_THAT(parse({"--algo", "x"}).text,
               AllOf(StartsWith("--algo x: no such algorithm; there are "), HasSubstr("ring")));
+}
+
+TEST(Options, WhatIsNotExpectedComesAsTyped) {
+  EXPECT_THAT(parse({"-m", "5"}).text, HasSubstr("not expected: -m 5\n"));
+  EXPECT_THAT(parse({"stray", "other"}).text, HasSubstr("not expected: stray other\n"));
+}
+
+TEST(Options, NamedAlgorithmsAreToldFromAll) {
+  EXPECT_EQ(parse({"--algo", "ring,auto,all"}).options->named, std::vector<std::string>{"ring"});
+  EXPECT_TRUE(parse({"--algo", "all"}).options->named.empty());
 }
 
 TEST(Options, HelpIsNoError) {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "launcher.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace umbel::apps {
+
+std::string lone_rank_problem(int ranks, const std::function<const char*(const char*)>& environment) {
+  if (ranks != 1) return {};
+  const auto more_than_one = [&](const char* name) -> std::string {
+    const char* text = environment(name);
+    if (text == nullptr || std::atoi(text) <= 1) return {};
+    return fmt::format(
+        "MPI says that this job has one rank, but {}={}: the program was built for another MPI than the "
+        "launcher's, or started by the wrong mpirun. Each process would run alone.",
+        name, text);
+  };
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    if (const std::string problem = more_than_one(name); !problem.empty()) return problem;
+  }
+  const bool other_launcher = environment("OMPI_COMM_WORLD_SIZE") != nullptr || environment("PMI_SIZE") != nullptr;
+  return other_launcher ? std::string{} : more_than_one("SLURM_STEP_NUM_TASKS");
+}
+
+}  // namespace umbel::apps
