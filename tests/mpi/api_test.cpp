@@ -55,16 +55,19 @@ class Api : public ::testing::Test {
 TEST_F(Api, NullArgumentsAreNamed) {
   EXPECT_EQ(umbel_all_reduce(nullptr, b_.data(), 8, UMBEL_FP32, UMBEL_SUM, comm_.native()),
             UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT_THAT(umbel_last_error(), HasSubstr("send is NULL"));
+  const std::string whose = " (rank " + std::to_string(world_rank()) + ")";
+  EXPECT_EQ(umbel_last_error(), "umbel_all_reduce: send is NULL while count is 8" + whose);
   EXPECT_EQ(umbel_all_reduce(a_.data(), nullptr, 8, UMBEL_FP32, UMBEL_SUM, comm_.native()),
             UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT_THAT(umbel_last_error(), HasSubstr("recv is NULL"));
+  EXPECT_EQ(umbel_last_error(), "umbel_all_reduce: recv is NULL while count is 8" + whose);
   EXPECT_EQ(umbel_all_reduce(a_.data(), b_.data(), 8, UMBEL_FP32, UMBEL_SUM, nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT_THAT(umbel_last_error(), HasSubstr("comm is NULL"));
+  EXPECT_STREQ(umbel_last_error(), "umbel_all_reduce: comm is NULL");
   EXPECT_EQ(umbel_comm_get_info(comm_.native(), nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_last_error(), "umbel_comm_get_info: info is NULL" + whose);
   EXPECT_EQ(umbel_comm_last_call(comm_.native(), nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_comm_supports(comm_.native(), nullptr, 1, UMBEL_FP32, UMBEL_SUM), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_comm_create(nullptr, nullptr, nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_STREQ(umbel_last_error(), "umbel_comm_create: bootstrap is NULL");
   EXPECT_EQ(umbel_describe(comm_.native(), nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_comm_check(nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_comm_destroy(nullptr), UMBEL_SUCCESS);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "comm.hpp"
 
 namespace umbel::shim {
 
@@ -23,6 +24,11 @@ static_assert(static_cast<int>(RedOp::sum) == UMBEL_SUM && static_cast<int>(RedO
               static_cast<int>(RedOp::min) == UMBEL_MIN && static_cast<int>(RedOp::max) == UMBEL_MAX &&
               static_cast<int>(RedOp::avg) == UMBEL_AVG);
 static_assert(kRedOpCount == UMBEL_AVG + 1);
+
+void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error) {
+  const std::string who = comm == nullptr ? "" : fmt::format(" (rank {})", comm->communicator->info().rank);
+  throw InvalidArgument(fmt::format("{}: {}{}", function, error.what(), who));
+}
 
 DType to_dtype(umbel_dtype_t dtype) {
   const auto value = static_cast<long long>(dtype);
@@ -48,12 +54,15 @@ std::size_t checked_bytes(std::size_t count, DType dtype) {
   return count * size_of(dtype);
 }
 
-void check_buffers(const void* send, const void* recv, std::size_t bytes) {
+void check_buffers(const void* send, const void* recv, std::size_t count, std::size_t bytes) {
   if (bytes == 0) {
     return;
   }
-  require(send, "send");
-  require(recv, "recv");
+  for (const auto& [pointer, name] : {std::pair(send, "send"), std::pair(recv, "recv")}) {
+    if (pointer == nullptr) {
+      throw InvalidArgument(fmt::format("{} is NULL while count is {}", name, count));
+    }
+  }
   const auto first = reinterpret_cast<std::uintptr_t>(send);
   const auto second = reinterpret_cast<std::uintptr_t>(recv);
   constexpr auto kEnd = std::numeric_limits<std::uintptr_t>::max();

@@ -8,11 +8,16 @@
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
+#include "base/error.hpp"
 #include "base/types.hpp"
 #include "umbel/umbel.h"
 
 namespace umbel::shim {
+
+/// @throws InvalidArgument: `error` in the words of checked_call.
+[[noreturn]] void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error);
 
 DType to_dtype(umbel_dtype_t dtype);
 RedOp to_redop(umbel_op_t op);
@@ -20,11 +25,23 @@ RedOp to_redop(umbel_op_t op);
 /// Bytes of `count` elements; refuses what does not fit into size_t.
 std::size_t checked_bytes(std::size_t count, DType dtype);
 
-/// Present, not wrapping around the end of memory, and either equal or disjoint.
-void check_buffers(const void* send, const void* recv, std::size_t bytes);
+/// Present unless there is nothing to do, not wrapping around the end of memory, and either equal or disjoint.
+/// @param bytes  of `count` elements
+void check_buffers(const void* send, const void* recv, std::size_t count, std::size_t bytes);
 
-/// The text of a pointer that must be given.
+/// A pointer that must be given.
 void require(const void* pointer, std::string_view what);
+
+/// Runs `body`; of an InvalidArgument that it throws, the text begins with the function that was called, and ends with
+/// the rank, where there is a communicator to know it.
+template <class Body>
+decltype(auto) checked_call(std::string_view function, umbel_comm_t comm, Body&& body) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const InvalidArgument& error) {
+    throw_invalid(function, comm, error);
+  }
+}
 
 /// `given`: the caller's struct_size. Older callers have smaller structs (never below `smallest`, that of 0.1); a
 /// larger one comes from a newer header and is accepted when what this library does not know of is zero.

@@ -80,7 +80,7 @@ Json describe_communicator(const runtime::Communicator& communicator) {
 extern "C" umbel_result_t umbel_describe(umbel_comm_t comm, const char** json) {
   using namespace umbel::shim;
   return guarded([&] {
-    require(json, "json");
+    checked_call("umbel_describe", comm, [&] { require(json, "json"); });
     thread_local std::string text;
     Json description;
     description["build"] = describe_build();

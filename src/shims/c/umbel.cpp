@@ -12,6 +12,8 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "algos/algorithm.hpp"
@@ -70,6 +72,12 @@ runtime::Communicator& communicator_of(umbel_comm_t comm) {
   return *comm->communicator;
 }
 
+/// guarded(), for functions whose InvalidArgument is about their own arguments.
+template <class Body>
+umbel_result_t guarded_call(std::string_view function, umbel_comm_t comm, Body&& body) noexcept {
+  return guarded([&] { checked_call(function, comm, std::forward<Body>(body)); });
+}
+
 /// Names as C strings that live as long as the process.
 const std::vector<std::pair<std::string, std::string>>& catalog() {
   static const auto* const entries = [] {
@@ -91,13 +99,17 @@ using namespace umbel::shim;
 extern "C" umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,
                                             const umbel_config_t* config) {
   return guarded([&] {
-    require(bootstrap, "bootstrap");
-    const net::Bootstrap usable = to_bootstrap(*bootstrap);
+    const net::Bootstrap usable = checked_call("umbel_comm_create", nullptr, [&] {
+      require(bootstrap, "bootstrap");
+      return to_bootstrap(*bootstrap);
+    });
     // From here on the others hear of an error: were it thrown at once, they would wait in the bootstrap for ever.
     runtime::CommOptions options;
     try {
-      require(comm, "comm");
-      options = to_options(config);
+      checked_call("umbel_comm_create", nullptr, [&] {
+        require(comm, "comm");
+        options = to_options(config);
+      });
     } catch (const Error&) {
       options.refused = std::current_exception();
     }
@@ -113,22 +125,23 @@ extern "C" umbel_result_t umbel_comm_destroy(umbel_comm_t comm) {
 
 extern "C" umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
                                            umbel_op_t op, umbel_comm_t comm) {
-  return guarded([&] {
+  return guarded_call("umbel_all_reduce", comm, [&] {
     runtime::Communicator& communicator = communicator_of(comm);
     const DType type = to_dtype(dtype);
     const RedOp reduction = to_redop(op);
-    check_buffers(send, recv, checked_bytes(count, type));
+    check_buffers(send, recv, count, checked_bytes(count, type));
     communicator.all_reduce(send, recv, count, type, reduction);
   });
 }
 
 extern "C" umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm) {
-  return guarded([&] { communicator_of(comm).set_algorithm(algorithm == nullptr ? "" : algorithm); });
+  return guarded_call("umbel_comm_set_algorithm", comm,
+                      [&] { communicator_of(comm).set_algorithm(algorithm == nullptr ? "" : algorithm); });
 }
 
 extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count,
                                               umbel_dtype_t dtype, umbel_op_t op) {
-  return guarded([&] {
+  return guarded_call("umbel_comm_supports", comm, [&] {
     require(algorithm, "algorithm");
     const runtime::Communicator& communicator = communicator_of(comm);
     const DType type = to_dtype(dtype);
@@ -141,11 +154,11 @@ extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* alg
 }
 
 extern "C" umbel_result_t umbel_comm_check(umbel_comm_t comm) {
-  return guarded([&] { communicator_of(comm).check_health(); });
+  return guarded_call("umbel_comm_check", comm, [&] { communicator_of(comm).check_health(); });
 }
 
 extern "C" umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info) {
-  return guarded([&] {
+  return guarded_call("umbel_comm_get_info", comm, [&] {
     require(info, "info");
     const runtime::CommInfo& facts = communicator_of(comm).info();
     const umbel_comm_info_t value{
@@ -162,7 +175,7 @@ extern "C" umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info
 }
 
 extern "C" umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_info_t* info) {
-  return guarded([&] {
+  return guarded_call("umbel_comm_last_call", comm, [&] {
     require(info, "info");
     const runtime::CallInfo facts = communicator_of(comm).last_call();
     const umbel_call_info_t value{.struct_size = 0, .algorithm = facts.algorithm, .predicted_s = facts.predicted_s};
