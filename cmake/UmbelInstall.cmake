@@ -2,14 +2,19 @@
 # Copyright (c) 2026, the Umbel authors
 
 # cmake --install build/PRESET --prefix …: the headers, libumbel, the programs, and a CMake package whose target is
-# umbel::umbel. Included after every target is there.
+# umbel::umbel; umbel::umbel_cxx is the same with the C++20 that umbel.hpp needs. Included after every target is there.
 include(CMakePackageConfigHelpers)
 
 if(NOT TARGET umbel)
   return()
 endif()
 
-install(TARGETS umbel EXPORT umbel-targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+add_library(umbel_cxx INTERFACE)
+add_library(umbel::umbel_cxx ALIAS umbel_cxx)
+target_link_libraries(umbel_cxx INTERFACE umbel)
+target_compile_features(umbel_cxx INTERFACE cxx_std_20)
+
+install(TARGETS umbel umbel_cxx EXPORT umbel-targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/umbel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 foreach(program IN ITEMS all_reduce_perf umbel_info umbel_plan)
   if(TARGET ${program})

@@ -12,6 +12,10 @@
 //   comm.all_reduce_in_place(sum, UMBEL_AVG);  // in-place
 #pragma once
 
+#if __cplusplus < 202002L
+#error "umbel.hpp needs C++20 (in CMake: link umbel::umbel_cxx); umbel.h is for C and older C++"
+#endif
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
 #
-# install_test.sh BUILD_FOLDER C_COMPILER: installs into a folder with a space in its name, and builds and runs a C
-# program from there through the CMake package. libumbel exports umbel_* only and needs no MPI.
+# install_test.sh BUILD_FOLDER C_COMPILER CXX_COMPILER: installs into a folder with a space in its name, and builds and
+# runs a C and a C++ program from there through the CMake package. libumbel exports umbel_* only and needs no MPI.
 set -euo pipefail
 
 build=$1
 compiler=$2
+cxx_compiler=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 prefix="$folder/in stalled"
@@ -42,6 +43,40 @@ cmake --build "$folder/user/build" >>"$folder/log" ||
   { cat "$folder/log"; exit 1; }
 version=$("$folder/user/build/user")
 [[ $version == 0.1.0* ]] || { echo "umbel_version() is \"$version\"" >&2; exit 1; }
+
+mkdir "$folder/cxx user"
+cat >"$folder/cxx user/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.25)
+project(cxx_user LANGUAGES CXX)
+find_package(umbel 0.1 REQUIRED)
+add_executable(user user.cpp)
+target_link_libraries(user PRIVATE umbel::umbel_cxx)
+add_executable(old EXCLUDE_FROM_ALL user.cpp)
+target_link_libraries(old PRIVATE umbel::umbel)
+set_target_properties(old PROPERTIES CXX_STANDARD 17)
+CMAKE
+cat >"$folder/cxx user/user.cpp" <<'CXX'
+#include <umbel/umbel.hpp>
+
+int main() {
+  try {
+    umbel::Comm comm(umbel_bootstrap_t{});
+  } catch (const umbel::Error& error) {
+    return error.code() == UMBEL_ERROR_INVALID_ARGUMENT ? 0 : 1;
+  }
+  return 1;
+}
+CXX
+# the compiler's own default may be older: the target asks for what the header needs
+cmake -S "$folder/cxx user" -B "$folder/cxx user/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_CXX_COMPILER=$cxx_compiler" \
+  "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Werror" >"$folder/log" || { cat "$folder/log"; exit 1; }
+cmake --build "$folder/cxx user/build" >>"$folder/log" || { cat "$folder/log"; exit 1; }
+"$folder/cxx user/build/user" || { echo "the C++ program fails" >&2; exit 1; }
+if cmake --build "$folder/cxx user/build" --target old >"$folder/log" 2>&1; then
+  echo "umbel.hpp compiles as C++17" >&2
+  exit 1
+fi
+grep -q 'umbel.hpp needs C++20' "$folder/log" || { cat "$folder/log"; exit 1; }
 
 library=$(find "$prefix" -name 'libumbel.so')
 foreign=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(umbel_[a-z_]+|UMBEL.*|_init|_fini)(@.*)?$' || true)
