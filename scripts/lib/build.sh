@@ -66,6 +66,22 @@ run_logged() {
   fi
 }
 
+# with_progress LOG SECONDS COMMAND …: every so many seconds the line of ninja's that LOG ends with. The command's status.
+with_progress() {
+  local log=$1 seconds=$2 status=0 reporter
+  shift 2
+  (
+    while sleep "$seconds" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+      tail -n 20 "$log" | grep -E '^\[[0-9]+/[0-9]+\]' | tail -n 1 | cut -c 1-100 | sed 's/^/   /' || true
+    done
+  ) &
+  reporter=$!
+  ("$@") || status=$?
+  kill "$reporter" 2>/dev/null || true
+  wait "$reporter" 2>/dev/null || true
+  return "$status"
+}
+
 # configure_preset LOG PRESET
 configure_preset() {
   local options=("-DUMBEL_WERROR=$([[ ${CI-} == true ]] && echo ON || echo OFF)")

@@ -133,6 +133,7 @@ cluster_up() {
         return
       fi
       ! cluster_busy || die 5 "cluster \"$cluster_name\" is up with other options and a command runs in it: wait, or scripts/cluster down"
+      echo "cluster \"$cluster_name\" is up with other options ($(config_value nodes) nodes): it is replaced" >&2
       ;;
     *) ;;
   esac

@@ -67,6 +67,7 @@ test_reuse() {
   kill "$user"
   wait "$user" || true
   exits 'other options' 0 cluster up --nodes 3
+  check 'says that it replaces' '*is up with other options (2 nodes): it is replaced*' "$output"
   exits 'a third node' 0 cluster exec n2 -- hostname
   check 'a third node' n2 "$output"
   check 'old holder is gone' yes "$(gone "$before" && echo yes)"
