@@ -195,10 +195,10 @@ std::string summary_line(const Campaign& campaign) {
   const MutationTally& mutants = campaign.all.mutants;
   if (proof.finding) return fmt::format("NOT proved: {}", proof.finding->text);
   return fmt::format(
-      "{}: {} algorithms, {} programs on {} shapes, {} instructions, {} element results; mutants killed {} of {}{}{}",
-      campaign.passed() ? "proved" : "NOT proved", campaign.by_algorithm.size(), proof.programs, campaign.shapes,
-      proof.instructions, proof.elements, mutants.killed, mutants.total,
-      mutants.equivalent > 0 ? fmt::format(", {} equivalent", mutants.equivalent) : "",
+      "{}: {} algorithm{}, {} programs on {} shapes, {} instructions, {} element results; mutants killed {} of {}{}{}",
+      campaign.passed() ? "proved" : "NOT proved", campaign.by_algorithm.size(),
+      campaign.by_algorithm.size() == 1 ? "" : "s", proof.programs, campaign.shapes, proof.instructions, proof.elements,
+      mutants.killed, mutants.total, mutants.equivalent > 0 ? fmt::format(", {} equivalent", mutants.equivalent) : "",
       missed(mutants) > 0 ? fmt::format(", {} MISSED", missed(mutants)) : "");
 }
 
