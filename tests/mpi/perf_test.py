@@ -131,7 +131,14 @@ def cpu_time_says_so(_):
     status, out, err = perf("-b", "8", "-e", "8", "-n", "1", "-C", "1")
     expect(status == 0, err)
     expect_in("CPU time of the calling thread", out)
+
+
+def limit_says_where_it_comes_from(_):
+    status, out, _ = perf("-b", "8", "-e", "8", "-n", "1")
+    expect(status == 0, out)
     expect_in("GB/s is possible: the speed of copies in a core's cache", out)
+    status, out, _ = perf("-b", "8", "-e", "8", "-n", "1", UMBEL_NODES="2")
+    expect(status == 0 and "# the links carry a busbw of " in out and "CPU time" not in out, out)
 
 
 def peer(folder):
@@ -244,6 +251,6 @@ def info_says_everything(_):
 
 
 main([schema_and_figures, table_and_csv, types_and_operations, algorithms_and_refusals,
-      named_algorithm_that_serves_nothing, too_much_memory_is_refused, cpu_time_says_so, peer, unchecked_is_null, small_and_empty,
+      named_algorithm_that_serves_nothing, too_much_memory_is_refused, cpu_time_says_so, limit_says_where_it_comes_from, peer, unchecked_is_null, small_and_empty,
       bad_flags, one_process_is_one_rank, lone_ranks_are_refused, settings_that_do_not_fit, unknown_variable_warns_once,
       info_says_everything])

@@ -30,6 +30,18 @@ Comm make_comm(const Options& options, Session& session) {
   return Comm::from_mpi(session.comm(), config);
 }
 
+/// Between nodes a burst can be faster than what was measured; inside one nothing is.
+void print_limit(const RunFacts& facts) {
+  const double limit = facts.busbw_limit_gbs;
+  if (limit <= 0) return;
+  if (facts.nodes > 1) {
+    fmt::print("# the links carry a busbw of {:.2f} GB/s, as measured at the start; what is above is marked by !\n",
+               limit);
+  } else {
+    fmt::print("# no busbw above {:.2f} GB/s is possible: the speed of copies in a core's cache\n", limit);
+  }
+}
+
 void print_preamble(const Options& options, const Session& session, const RunFacts& facts) {
   constexpr int kMostRanksListed = 64;
   fmt::print("# {}_perf: Umbel {} ({}), {}\n", facts.collective, facts.version, facts.git, facts.mpi);
@@ -42,11 +54,7 @@ void print_preamble(const Options& options, const Session& session, const RunFac
   const char* across[] = {"rank 0's time", "the mean over ranks", "the minimum over ranks", "the maximum over ranks"};
   fmt::print("# time: mean over iterations of {}{}; algbw = size / time; busbw = algbw x {}\n", clock,
              across[static_cast<int>(options.across)], facts.bus_factor);
-  if (facts.busbw_limit_gbs > 0) {
-    fmt::print(
-        "# no busbw above {:.2f} GB/s is possible: {}\n", facts.busbw_limit_gbs,
-        facts.nodes > 1 ? "the rate of the links, measured at the start" : "the speed of copies in a core's cache");
-  }
+  print_limit(facts);
   fmt::print("#\n# {} ranks on {} nodes\n", facts.ranks, facts.nodes);
   for (int rank = 0; rank < facts.ranks && rank < kMostRanksListed; ++rank) {
     const RankPlace& place = session.places()[static_cast<std::size_t>(rank)];

@@ -93,7 +93,7 @@ Timing Runner::measure_placement(const Case& c, Placement placement, Row& row) {
     row.peer->ratio = *row.peer->time_us / *timing.time_us;
   }
   if (busbw_limit_gbs_ > 0 && *timing.busbw_gbs > busbw_limit_gbs_) {
-    row.note = fmt::format("! busbw above the {:.2f} GB/s that are possible", busbw_limit_gbs_);
+    row.note = fmt::format("! busbw above the {:.2f} GB/s said at the top", busbw_limit_gbs_);
   }
   return timing;
 }
