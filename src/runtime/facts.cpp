@@ -81,7 +81,7 @@ std::vector<Fact> communicator_facts(const Founded& founded) {
   add("placement", founded.config.nodes.empty() ? "found by mapping memory" : "UMBEL_NODES=" + founded.config.nodes);
   add("levels", fmt::format("{}", members.shape.levels()));
   add("ranks per core", fmt::format("{:g}{}", founded.ranks_per_core, founded.crowded ? " (waits yield at once)" : ""));
-  add("transport", members.transport ? "UCX: " + members.transport->device_text() : "shared memory alone");
+  add("transport", members.transport ? members.transport->device_text() : "shared memory alone");
   add("CMA", founded.direct_text);
   add("window", fmt::format("{} a rank: {} banks of {} slots and {} semaphores", bytes_to_text(founded.arena.bytes()),
                             kBanks, bytes_to_text(founded.layout.slot_bytes), founded.layout.semaphores));
