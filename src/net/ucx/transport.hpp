@@ -109,7 +109,7 @@ class Transport {
   std::string failure_text(int peer) const;
   /// Grows by one with each peer that turns `failed`: one comparison tells whether anything happened.
   std::uint32_t failures() const noexcept;
-  /// The caller knows better (a pidfd, a missing heartbeat): from now on the peer counts as failed.
+  /// The caller knows better: from now on the peer counts as failed.
   void mark_failed(int peer, std::string_view why);
   /// When anything last arrived from the peer; the time of connect() before that.
   std::chrono::steady_clock::time_point last_heard(int peer) const noexcept;

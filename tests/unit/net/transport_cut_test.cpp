@@ -15,6 +15,18 @@ namespace umbel::net {
 namespace {
 
 using namespace test;  // NOLINT(google-build-using-namespace)
+
+/// The next communicator of both ranks connects anew, and works.
+void expect_connects(const Bootstrap& b, std::uint64_t nonce) {
+  const auto next = make_connected(b, nonce);
+  std::uint64_t value = 5;
+  std::uint64_t in = 0;
+  const RequestId send = next->post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), &value, 8);
+  EXPECT_EQ(finish(*next, next->post_recv(key_of(1 - b.rank, 1), call_of(1), &in, 8)), RequestState::done);
+  EXPECT_EQ(finish(*next, send), RequestState::done);
+  EXPECT_EQ(in, 5U);
+  b.barrier();
+}
 using ::testing::HasSubstr;
 
 using Clock = std::chrono::steady_clock;
@@ -92,14 +104,7 @@ void abandon_a_rendezvous(const Bootstrap& b, const std::vector<std::uint64_t>& 
     b.barrier();
     EXPECT_EQ(std::count(data.begin(), data.end(), 7), static_cast<std::ptrdiff_t>(kBytes)) << "written after the end";
   }
-  // The next communicator connects anew.
-  const auto next = make_connected(b, nonces[2]);
-  std::uint64_t value = 5;
-  std::uint64_t in = 0;
-  const RequestId send = next->post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), &value, 8);
-  EXPECT_EQ(finish(*next, next->post_recv(key_of(1 - b.rank, 1), call_of(1), &in, 8)), RequestState::done);
-  EXPECT_EQ(finish(*next, send), RequestState::done);
-  EXPECT_EQ(in, 5U);
+  expect_connects(b, nonces[2]);
   EXPECT_EQ(worker_of(b.rank).connections(), 1U);
   b.barrier();
 }
@@ -131,13 +136,7 @@ void leave_half_open(const Bootstrap& b, const std::vector<std::uint64_t>& nonce
   }
   b.barrier();
   transport.reset();
-  const auto next = make_connected(b, nonces[1]);
-  std::uint64_t value = 6;
-  std::uint64_t in = 0;
-  const RequestId send = next->post_send(1 - b.rank, key_of(b.rank, 1), call_of(1), &value, 8);
-  EXPECT_EQ(finish(*next, next->post_recv(key_of(1 - b.rank, 1), call_of(1), &in, 8)), RequestState::done);
-  EXPECT_EQ(finish(*next, send), RequestState::done);
-  EXPECT_EQ(in, 6U);
+  expect_connects(b, nonces[1]);
   b.barrier();
 }
 
