@@ -2,14 +2,18 @@
 // Copyright (c) 2026, the Umbel authors
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "algos/algorithm.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
 
 namespace umbel::algos {
 
+namespace {
+
+// Of two with the same predicted time the planner takes the first.
+
 std::span<const Algorithm> all_reduce_catalog() {
-  // Of two with the same predicted time the planner takes the first.
   static const auto catalog = std::to_array<Algorithm>({
       all_reduce::one_shot(),
       all_reduce::two_shot(),
@@ -27,10 +31,32 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
-const Algorithm* find_all_reduce(std::string_view name) {
-  const auto catalog = all_reduce_catalog();
-  const auto found = std::ranges::find(catalog, name, &Algorithm::name);
-  return found == catalog.end() ? nullptr : &*found;
+}  // namespace
+
+std::span<const Algorithm> catalog(Collective collective) {
+  switch (plain(collective)) {
+    case Collective::all_reduce:
+      return all_reduce_catalog();
+    default:
+      return {};
+  }
+}
+
+std::span<const Algorithm> catalog() {
+  static const std::vector<Algorithm> all = [] {
+    std::vector<Algorithm> list;
+    for (const Collective collective : all_collectives())
+      if (plain(collective) == collective)
+        for (const Algorithm& algorithm : catalog(collective)) list.push_back(algorithm);
+    return list;
+  }();
+  return all;
+}
+
+const Algorithm* find(Collective collective, std::string_view name) {
+  const auto all = catalog(collective);
+  const auto found = std::ranges::find(all, name, &Algorithm::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace umbel::algos

@@ -34,9 +34,6 @@ inline constexpr int kDTypeCount = 12;
 enum class RedOp : std::uint8_t { sum, prod, min, max, avg };
 inline constexpr int kRedOpCount = 5;
 
-/// The collectives that a call's fingerprint can name.
-enum class Collective : std::uint8_t { all_reduce };
-
 /// Bytes of one element.
 constexpr std::size_t size_of(DType dtype) noexcept {
   switch (dtype) {
@@ -63,7 +60,6 @@ constexpr std::size_t size_of(DType dtype) noexcept {
 /// Umbel's own name of the type: int8 … uint64, fp16, bf16, fp32, fp64.
 std::string_view name_of(DType dtype) noexcept;
 std::string_view name_of(RedOp op) noexcept;
-std::string_view name_of(Collective collective) noexcept;
 
 /// Accepts our names and nccl-tests' (half, bfloat16, float, double, char, uint8, int32, …), in any case.
 std::optional<DType> parse_dtype(std::string_view name) noexcept;

@@ -3,7 +3,9 @@
 #include "runtime/communicator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -11,22 +13,23 @@
 #include "algos/algorithm.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "kernels/host/reduce.hpp"
 #include "net/fork.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/facts.hpp"
+#include "runtime/forced.hpp"
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
 #include "runtime/planner.hpp"
+#include "runtime/tiny.hpp"
 #include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
 namespace {
 
-constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 48U) - 1;
-constexpr int kMaxTinyRanks = 64;
-constexpr int kQuickLooks = 100;  ///< at a node-mate's line before anything else is looked after
+/// Calls in a row that say nothing to their senders (a broadcast's root hears of nobody); then a barrier, so that a
+/// fast rank does not flood the others.
+constexpr int kMostOneWay = 64;
 
 PlannerInputs planner_inputs(const Founded& founded) {
   return {.rank = founded.members.me,
@@ -58,7 +61,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
         planner_(planner_inputs(founded_)),
         executor_(founded_.members, health_, waiter_),
-        sources_(founded_.members.all.size()) {
+        in_order_(founded_.config.reproducible && founded_.members.size() > 2),
+        tiny_(founded_.members, health_, waiter_, founded_.crowded, in_order_) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -66,10 +70,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
              .node = shape.node_of(founded_.members.me),
              .busbw_limit_gbs = busbw_limit_gbs(founded_),
              .timeout = founded_.config.timeout};
-    one_shot_ = algorithm_index("one_shot");
-    tiny_allowed_ = shape.nodes() == 1 && shape.ranks() > 1 && shape.ranks() <= kMaxTinyRanks;
-    in_order_ = founded_.config.reproducible && shape.ranks() > 2;
-    if (in_order_) partials_.resize(founded_.members.all.size() * kInlineBytes);
+    for (const Collective collective : all_collectives())
+      if (algos::find(collective, tiny_name(collective)) != nullptr)
+        tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
     set_algorithm(founded_.config.algorithm);
     if (net::Transport* transport = founded_.members.transport.get()) {
       transport->set_control_handler([this](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
@@ -88,46 +91,23 @@ class CommunicatorImpl final : public Communicator, private Participant {
     founded_.members.own().header().closed.store(1, std::memory_order_release);
   }
 
-  void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) override {
-    check(send, recv, count, dtype);
+  void run(const CallArgs& args) override {
+    if (net::forked()) net::refuse_if_forked("a collective call");
+    const InPlace in_place = check_arguments(args, founded_.members.me, founded_.members.size());
     const std::scoped_lock inside(inside_);
     if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0)
       health_.throw_failure();  // before a plan, which may be refused for a reason of its own
-    const std::size_t bytes = count * size_of(dtype);
-    Call call{.seq = 0,
-              .input = static_cast<const std::byte*>(send),
-              .output = static_cast<std::byte*>(recv),
-              .dtype = dtype,
-              .op = op,
-              .summary = {.count = count,
-                          .collective = Collective::all_reduce,
-                          .dtype = dtype,
-                          .op = op,
-                          .extra = static_cast<std::uint8_t>(forced_ + 1)}};
-    const bool tiny = bytes <= kInlineBytes && tiny_allowed_ && tiny_serves(arithmetic_of(dtype, op));
-    const Plan* plan = tiny ? nullptr : &plan_for(key_of(count, dtype, op, forced_));
-    if (plan != nullptr) call.summary.plan = plan->hash;
-    call.seq = seq_ + 1;
-    health_.enter(call.seq, call.summary);
-    seq_ = call.seq;
-    if (tiny) {
-      all_reduce_tiny(call, count);
-    } else {
-      take_bank(call.seq);
-      publish(call);
-      executor_.run(*plan, call);
-      last_ = {.algorithm = plan->built->algorithm->name.data(), .predicted_s = plan->predicted_s};
-    }
-    founded_.members.own().header().done.store(seq_, std::memory_order_release);
+    if (one_way_ == kMostOneWay) perform({.collective = Collective::barrier}, InPlace::no);
+    perform(args, in_place);
   }
 
   void set_algorithm(std::string_view name) override {
-    forced_ = algorithm_index(name);
+    forced_ = ForcedAlgorithms(name);
     last_plan_ = nullptr;
   }
 
-  std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const override {
-    const PlanKey key = key_of(count, dtype, op, algorithm_index(algorithm));
+  std::string refuses(std::string_view algorithm, const CallArgs& args) const override {
+    const PlanKey key = key_of(args, algorithm_index(args.collective, algorithm));
     last_plan_ = nullptr;
     return planner_.refuses(key);
   }
@@ -162,27 +142,99 @@ class CommunicatorImpl final : public Communicator, private Participant {
     }
   }
 
-  void check(const void* send, const void* recv, std::size_t count, DType dtype) const {
-    if (net::forked()) net::refuse_if_forked("a collective call");
-    if (count > kMaxCount / size_of(dtype)) throw InvalidArgument(fmt::format("count {} is too large", count));
-    if (count == 0) return;
-    if (send == nullptr || recv == nullptr) throw InvalidArgument("a buffer is NULL while count is not 0");
-    const auto a = reinterpret_cast<std::uintptr_t>(send);
-    const auto b = reinterpret_cast<std::uintptr_t>(recv);
-    const std::size_t bytes = count * size_of(dtype);
-    if (a != b && a < b + bytes && b < a + bytes)
-      throw InvalidArgument("send and recv overlap; they must be equal or disjoint");
+  /// The algorithm that a tiny call is an instance of.
+  static std::string_view tiny_name(Collective collective) {
+    return collective == Collective::all_reduce ? "one_shot" : "direct";
   }
 
-  bool tiny_serves(Arithmetic arithmetic) const {
-    return (forced_ < 0 || forced_ == one_shot_) && (!in_order_ || arithmetic != Arithmetic::widened);
+  void perform(const CallArgs& args, InPlace in_place) {
+    const std::int32_t forced = forced_.of(args.collective);
+    const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
+    Call call{.seq = seq_ + 1,
+              .input = static_cast<const std::byte*>(args.send),
+              .output = static_cast<std::byte*>(args.recv),
+              .dtype = args.dtype,
+              .op = args.op,
+              .summary = {.count = args.count,
+                          .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
+                          .collective = args.collective,
+                          .dtype = args.dtype,
+                          .op = args.op,
+                          .extra = static_cast<std::uint8_t>(forced + 1)}};
+    const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(args) && !widened_in_order(args);
+    const Plan* plan = tiny ? nullptr : &plan_for(key_of(args, forced));
+    if (plan != nullptr) call.summary.plan = plan->hash;
+    health_.enter(call.seq, call.summary);
+    seq_ = call.seq;
+    take_bank(call.seq);
+    if (tiny) {
+      tiny_.run(call, args);
+      last_ = {.algorithm = algos::catalog(args.collective)[static_cast<std::size_t>(tiny_algorithm)].name.data(),
+               .predicted_s = tiny_prediction(args, tiny_algorithm)};
+    } else {
+      run_planned(*plan, call, args, in_place);
+    }
+    leave(args.collective);
   }
 
-  static PlanKey key_of(std::size_t count, DType dtype, RedOp op, std::int32_t algorithm) {
-    return {.count = count,
-            .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)),
-            .arithmetic = arithmetic_of(dtype, op),
+  /// The in-place forms in which results would fall on elements that are still to be read go by way of scratch memory.
+  void run_planned(const Plan& plan, Call& call, const CallArgs& args, InPlace in_place) {
+    const BufferBytes bytes = buffer_bytes(args, founded_.members.me, founded_.members.size());
+    if (in_place == InPlace::exchanged) {
+      std::byte* copy = scratch(bytes.input);
+      std::memcpy(copy, call.input, bytes.input);
+      call.input = copy;
+    } else if (in_place == InPlace::at_start) {
+      call.output = scratch(bytes.output);
+    }
+    publish(call);
+    executor_.run(plan, call);
+    if (in_place == InPlace::at_start) std::memcpy(args.recv, call.output, bytes.output);
+    last_ = {.algorithm = plan.built->algorithm->name.data(), .predicted_s = plan.predicted_s};
+  }
+
+  /// Memory of this communicator's own, kept for the next call: peers may read it as they may a user's buffer.
+  std::byte* scratch(std::size_t bytes) {
+    if (scratch_bytes_ < bytes) {
+      scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+      scratch_bytes_ = bytes;
+    }
+    return scratch_.get();
+  }
+
+  void leave(Collective collective) {
+    founded_.members.own().header().done.store(seq_, std::memory_order_release);
+    if (synchronizes(collective)) {
+      synchronized_ = seq_;
+      one_way_ = 0;
+      return;
+    }
+    ++one_way_;
+    for (const Member& member : founded_.members.all) member.ring_bell();  // who waits for this rank's bank
+  }
+
+  bool widened_in_order(const CallArgs& args) const {
+    return in_order_ && reduces(args.collective) && arithmetic_of(args.dtype, args.op) == Arithmetic::widened;
+  }
+
+  static PlanKey key_of(const CallArgs& args, std::int32_t algorithm) {
+    return {.collective = plain(args.collective),
+            .count = args.count,
+            .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
+            .arithmetic = reduces(args.collective) ? arithmetic_of(args.dtype, args.op) : Arithmetic::exact,
+            .root = rooted(args.collective) ? args.root : 0,
             .algorithm = algorithm};
+  }
+
+  double tiny_prediction(const CallArgs& args, std::int32_t algorithm) {
+    const std::size_t bytes = args.count * size_of(args.dtype);
+    if (tiny_bytes_ != bytes || tiny_collective_ != args.collective) {
+      tiny_bytes_ = bytes;
+      tiny_collective_ = args.collective;
+      tiny_predicted_s_ = algos::catalog(args.collective)[static_cast<std::size_t>(algorithm)].cost(
+          {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
+    }
+    return tiny_predicted_s_;
   }
 
   const Plan& plan_for(const PlanKey& key) {
@@ -192,7 +244,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
         last_plan_ = &planner_.plan(key);
       } catch (const Unsupported& error) {
         if (key.algorithm < 0) throw;
-        const auto& forced = algos::all_reduce_catalog()[static_cast<std::size_t>(key.algorithm)];
+        const auto& forced = algos::catalog(key.collective)[static_cast<std::size_t>(key.algorithm)];
         throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
       }
       last_key_ = key;
@@ -202,12 +254,13 @@ class CommunicatorImpl final : public Communicator, private Participant {
 
   /// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
   ///
-  /// With kBanks = 2 that is so anyway: this rank has finished call seq − 1, whose result depends on every rank's
-  /// input, so every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through
-  /// semaphores, and with it the order of memory. Over several nodes it may have come through the network, which orders
+  /// With kBanks = 2 that is so anyway when the last call was one that nobody finishes before all have begun: then
+  /// every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through semaphores or
+  /// lines, and with it the order of memory. Over several nodes it may have come through the network, which orders
   /// nothing between two ranks of one node: their `done` is looked at, for the order, and is never waited for.
   void take_bank(std::uint64_t seq) {
-    if (founded_.members.shape.nodes() == 1 || seq <= kBanks) return;
+    const bool known = synchronized_ + 1 == seq && founded_.members.shape.nodes() == 1;
+    if (known || seq <= kBanks) return;
     for (Rank rank : founded_.members.shape.peers_of(founded_.members.me)) {
       const Header& header = founded_.members.at(rank).arena.header();
       waiter_.reset();
@@ -225,63 +278,6 @@ class CommunicatorImpl final : public Communicator, private Participant {
     line.seq.store(call.seq, std::memory_order_release);
   }
 
-  /// One shot, the data inside the control lines: each rank writes its line, reads all the others' and folds them in
-  /// the order of ranks, in reproducible mode as a tree.
-  void all_reduce_tiny(const Call& call, std::size_t count) {
-    Members& members = founded_.members;
-    ControlLine& own = members.own().line(call.seq);
-    const std::size_t bytes = count * size_of(call.dtype);
-    own.summary = call.summary;
-    if (bytes != 0) std::memcpy(own.payload, call.input, bytes);
-    own.seq.store(call.seq, std::memory_order_release);
-    for (const Member& member : members.all) member.ring_bell();
-    waiter_.reset();
-    for (std::size_t rank = 0; rank < members.all.size(); ++rank) {
-      const ControlLine& line = members.all[rank].arena.line(call.seq);
-      await(line, call.seq);
-      if (line.summary != call.summary) {
-        health_.note_mismatch(static_cast<Rank>(rank), line.summary);
-        health_.mismatch();
-      }
-      sources_[rank] = line.payload;
-    }
-    if (count != 0 && in_order_)
-      fold_as_tree(call, count);
-    else if (count != 0)
-      kernels::reduce(call.dtype, call.op, call.output, sources_.data(), static_cast<int>(sources_.size()), count,
-                      static_cast<std::uint32_t>(sources_.size()));
-    if (last_tiny_bytes_ != bytes) {
-      const auto& algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)];
-      last_tiny_bytes_ = bytes;
-      tiny_predicted_s_ = algorithm.cost(
-          {.shape = members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
-    }
-    last_ = {.algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)].name.data(),
-             .predicted_s = tiny_predicted_s_};
-  }
-
-  /// The canonical tree over the ranks: lower ones on the left, left parts powers of two.
-  void fold_as_tree(const Call& call, std::size_t count) {
-    const std::size_t ranks = sources_.size();
-    for (std::size_t step = 1; step < ranks; step *= 2) {
-      const bool last = 2 * step >= ranks;
-      for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
-        const void* pair[] = {sources_[left], sources_[left + step]};
-        std::byte* into = last ? call.output : partials_.data() + left * kInlineBytes;
-        kernels::reduce(call.dtype, call.op, into, pair, 2, count, last ? static_cast<std::uint32_t>(ranks) : 0);
-        sources_[left] = into;
-      }
-    }
-  }
-
-  void await(const ControlLine& line, std::uint64_t seq) {
-    if (line.seq.load(std::memory_order_acquire) == seq) return;
-    if (!founded_.crowded)
-      for (int looks = 0; looks < kQuickLooks; ++looks)
-        if (line.seq.load(std::memory_order_acquire) == seq) return;
-    while (line.seq.load(std::memory_order_acquire) != seq) health_.look(waiter_.idle());
-  }
-
   std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
   Founded founded_;
   CommInfo info_;
@@ -289,14 +285,17 @@ class CommunicatorImpl final : public Communicator, private Participant {
   Waiter waiter_;
   mutable Planner planner_;
   Executor executor_;
-  std::vector<const void*> sources_;  ///< of a tiny fold, by rank
+  bool in_order_;  ///< reproducible mode, and there is more than one order
+  TinyCalls tiny_;
   std::uint64_t seq_ = 0;
-  std::int32_t forced_ = -1;
-  std::int32_t one_shot_ = -1;
-  bool tiny_allowed_ = false;
-  bool in_order_ = false;            ///< reproducible mode, and there is more than one order
-  std::vector<std::byte> partials_;  ///< of a tiny fold in order
-  std::size_t last_tiny_bytes_ = ~std::size_t{0};
+  std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
+  int one_way_ = 0;                 ///< calls since
+  ForcedAlgorithms forced_;
+  std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
+  std::unique_ptr<std::byte[]> scratch_;
+  std::size_t scratch_bytes_ = 0;
+  Collective tiny_collective_ = Collective::barrier;
+  std::size_t tiny_bytes_ = ~std::size_t{0};
   double tiny_predicted_s_ = 0;
   mutable const Plan* last_plan_ = nullptr;
   PlanKey last_key_{};

@@ -18,12 +18,13 @@
 #include "base/shape.hpp"
 #include "base/types.hpp"
 #include "net/bootstrap.hpp"
+#include "runtime/arguments.hpp"
 
 namespace umbel::runtime {
 
 /// Options of one communicator; equal on all ranks. Environment variables give the defaults of what is left unset.
 struct CommOptions {
-  std::string algorithm;                ///< "" or "auto": chosen per call; else the name of the algorithm to force
+  std::string algorithm;                ///< as set_algorithm() takes it; "" or "auto": chosen per call
   bool reproducible = false;            ///< only algorithms that qualify run
   std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
   std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
@@ -65,17 +66,21 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  /// Collective, blocking. @param send equal to `recv` (in-place) or disjoint from it; may be nullptr when count is 0.
+  /// Collective, blocking. What is allowed of the buffers: arguments.hpp.
   /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed
   /// afterwards).
-  virtual void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) = 0;
+  virtual void run(const CallArgs& args) = 0;
+  void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) {
+    run({.collective = Collective::all_reduce, .send = send, .recv = recv, .count = count, .dtype = dtype, .op = op});
+  }
 
-  /// Forces an algorithm for the calls that follow; "" or "auto": none. Every rank must set the same.
-  /// @throws InvalidArgument when there is no such algorithm.
+  /// Forces algorithms for the calls that follow, as ForcedAlgorithms takes them (forced.hpp); "" or "auto": none.
+  /// Every rank must set the same. @throws InvalidArgument when there is no such algorithm.
   virtual void set_algorithm(std::string_view name) = 0;
 
-  /// Why `algorithm` cannot serve such a call here; "" when it can. Local.
-  virtual std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const = 0;
+  /// Why `algorithm` of the call's collective cannot serve such a call here; "" when it can. Buffers are not looked at.
+  /// Local. @throws InvalidArgument when there is no such algorithm.
+  virtual std::string refuses(std::string_view algorithm, const CallArgs& args) const = 0;
 
   /// Health (umbel_comm_check): throws what the communicator failed with; else looks once, without blocking, for dead
   /// or cut-off peers and for aborts by others (local liveness, the abort flag, one round of progress), and throws

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <limits>
-
 #include "base/error.hpp"
 #include "comm.hpp"
 
@@ -44,35 +41,6 @@ RedOp to_redop(umbel_op_t op) {
     throw InvalidArgument(fmt::format("op {} is none of umbel_op_t (0 … {})", value, kRedOpCount - 1));
   }
   return static_cast<RedOp>(value);
-}
-
-std::size_t checked_bytes(std::size_t count, DType dtype) {
-  constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
-  if (count > kLimit / size_of(dtype)) {
-    throw InvalidArgument(fmt::format("count {} of {} is more bytes than fit in memory", count, name_of(dtype)));
-  }
-  return count * size_of(dtype);
-}
-
-void check_buffers(const void* send, const void* recv, std::size_t count, std::size_t bytes) {
-  if (bytes == 0) {
-    return;
-  }
-  for (const auto& [pointer, name] : {std::pair(send, "send"), std::pair(recv, "recv")}) {
-    if (pointer == nullptr) {
-      throw InvalidArgument(fmt::format("{} is NULL while count is {}", name, count));
-    }
-  }
-  const auto first = reinterpret_cast<std::uintptr_t>(send);
-  const auto second = reinterpret_cast<std::uintptr_t>(recv);
-  constexpr auto kEnd = std::numeric_limits<std::uintptr_t>::max();
-  if (bytes > kEnd - first || bytes > kEnd - second) {
-    throw InvalidArgument(fmt::format("{} bytes from {} or {} reach past the end of memory", bytes, send, recv));
-  }
-  if (first != second && first < second + bytes && second < first + bytes) {
-    throw InvalidArgument(fmt::format(
-        "send {} and recv {} overlap ({} bytes each): they must be equal (in-place) or disjoint", send, recv, bytes));
-  }
 }
 
 void require(const void* pointer, std::string_view what) {

@@ -22,13 +22,6 @@ namespace umbel::shim {
 DType to_dtype(umbel_dtype_t dtype);
 RedOp to_redop(umbel_op_t op);
 
-/// Bytes of `count` elements; refuses what does not fit into size_t.
-std::size_t checked_bytes(std::size_t count, DType dtype);
-
-/// Present unless there is nothing to do, not wrapping around the end of memory, and either equal or disjoint.
-/// @param bytes  of `count` elements
-void check_buffers(const void* send, const void* recv, std::size_t count, std::size_t bytes);
-
 /// A pointer that must be given.
 void require(const void* pointer, std::string_view what);
 
