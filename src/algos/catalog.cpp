@@ -6,6 +6,7 @@
 
 #include "algos/algorithm.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
+#include "algos/barrier/barrier.hpp"
 
 namespace umbel::algos {
 
@@ -31,12 +32,20 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> barrier_catalog() {
+  static const auto catalog =
+      std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
+  return catalog;
+}
+
 }  // namespace
 
 std::span<const Algorithm> catalog(Collective collective) {
   switch (plain(collective)) {
     case Collective::all_reduce:
       return all_reduce_catalog();
+    case Collective::barrier:
+      return barrier_catalog();
     default:
       return {};
   }
