@@ -7,6 +7,7 @@
 #include "algos/algorithm.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/barrier/barrier.hpp"
+#include "algos/broadcast/broadcast.hpp"
 
 namespace umbel::algos {
 
@@ -32,6 +33,14 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> broadcast_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      broadcast::direct(),
+      broadcast::binomial(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> barrier_catalog() {
   static const auto catalog =
       std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
@@ -44,6 +53,8 @@ std::span<const Algorithm> catalog(Collective collective) {
   switch (plain(collective)) {
     case Collective::all_reduce:
       return all_reduce_catalog();
+    case Collective::broadcast:
+      return broadcast_catalog();
     case Collective::barrier:
       return barrier_catalog();
     default:
