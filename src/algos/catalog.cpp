@@ -8,6 +8,7 @@
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/barrier/barrier.hpp"
 #include "algos/broadcast/broadcast.hpp"
+#include "algos/reduce/reduce.hpp"
 
 namespace umbel::algos {
 
@@ -41,6 +42,15 @@ std::span<const Algorithm> broadcast_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> reduce_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce::central(),
+      reduce::direct(),
+      reduce::binomial(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> barrier_catalog() {
   static const auto catalog =
       std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
@@ -55,6 +65,8 @@ std::span<const Algorithm> catalog(Collective collective) {
       return all_reduce_catalog();
     case Collective::broadcast:
       return broadcast_catalog();
+    case Collective::reduce:
+      return reduce_catalog();
     case Collective::barrier:
       return barrier_catalog();
     default:

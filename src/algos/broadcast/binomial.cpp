@@ -22,6 +22,7 @@ namespace {
 std::vector<Tree> trees(const Shape& shape, const Spec& spec) {
   Tree tree(spec.root, shape.ranks());
   hang_all(tree, ranks_from(shape, spec.root), binomial_parent);
+  tree.turn_around();
   return {tree};
 }
 

@@ -71,8 +71,12 @@ void Tree::hang(Rank child, Rank under) {
   children[static_cast<std::size_t>(under)].push_back(child);
 }
 
+void Tree::turn_around() {
+  for (std::vector<Rank>& below : children) std::ranges::reverse(below);
+}
+
 void hang_all(Tree& tree, std::span<const Rank> members, int (*parent_of)(int member)) {
-  for (std::size_t m = members.size(); m-- > 1;)
+  for (std::size_t m = 1; m < members.size(); ++m)
     tree.hang(members[m], members[static_cast<std::size_t>(parent_of(static_cast<int>(m)))]);
 }
 

@@ -38,13 +38,15 @@ struct Tree {
 
   Tree(Rank top, int ranks);
   void hang(Rank child, Rank under);
+  /// Serves the children in the opposite order from now on.
+  void turn_around();
 
   std::span<const Rank> below(Rank rank) const { return children[static_cast<std::size_t>(rank)]; }
   Rank above(Rank rank) const { return parent[static_cast<std::size_t>(rank)]; }
 };
 
-/// Hangs members 1 … of a list under others of it, the last one first: subtrees that are farther away, and larger, are
-/// served first. @param parent_of  the parent's index, below the member's own
+/// Hangs members 1 … of a list under others of it, in this order: near and small subtrees first.
+/// @param parent_of  the parent's index, below the member's own
 void hang_all(Tree& tree, std::span<const Rank> members, int (*parent_of)(int member));
 int binomial_parent(int member);
 /// Radix 4: a member's parent is itself without its lowest digit that is not zero.
