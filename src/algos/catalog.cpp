@@ -37,7 +37,14 @@ std::span<const Algorithm> all_reduce_catalog() {
 std::span<const Algorithm> broadcast_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       broadcast::direct(),
+      broadcast::hierarchical_tree(),
+      broadcast::hierarchical_chain(),
+      broadcast::hierarchical_rails(),
+      broadcast::knomial(),
       broadcast::binomial(),
+      broadcast::chain(),
+      broadcast::double_tree(),
+      broadcast::scatter_all_gather(),
   });
   return catalog;
 }
