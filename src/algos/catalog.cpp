@@ -53,7 +53,12 @@ std::span<const Algorithm> reduce_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce::central(),
       reduce::direct(),
+      reduce::hierarchical_leader(),
+      reduce::hierarchical_tree(),
+      reduce::hierarchical_chain(),
       reduce::binomial(),
+      reduce::chain(),
+      reduce::double_tree(),
   });
   return catalog;
 }
