@@ -10,7 +10,6 @@
 #include "runtime/arguments.hpp"
 #include "runtime/health.hpp"
 #include "runtime/members.hpp"
-#include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
 
@@ -19,25 +18,30 @@ namespace umbel::runtime {
 class TinyCalls {
  public:
   /// @param crowded  more ranks than cores: do not look twice
-  TinyCalls(Members& members, Health& health, Waiter& waiter, bool crowded, bool in_order);
+  TinyCalls(Members& members, Health& health, bool crowded, bool in_order);
 
   /// Whether such calls exist at all here, and such a one. The same on all ranks.
   bool serves(const CallArgs& args) const;
 
-  /// The whole call. @param call  as published to the others: `input` and `output` may be the same memory, in any of
-  /// the in-place forms.
-  void run(const Call& call, const CallArgs& args);
+  /// Begins a call: shows this rank's line. One at a time.
+  /// @param call  as published to the others: `input` and `output` may be the same memory, in any of the in-place forms
+  void start(const Call& call, const CallArgs& args);
+  /// Whether it is through: all lines that it needs are there, and the result is written. @throws on a mismatch
+  bool poll();
 
  private:
   void publish(const Call& call, std::size_t bytes);
-  void meet(Rank rank, const Call& call);
-  void fold(const Call& call, std::size_t count);
-  void fold_as_tree(const Call& call, std::size_t count);
+  bool met(Rank rank);
+  void finish();
+  void fold(std::size_t count);
+  void fold_as_tree(std::size_t count);
 
   Members& members_;
   Health& health_;
-  Waiter& waiter_;
   bool crowded_, in_order_, allowed_;
+  Call call_{};
+  CallArgs args_{};
+  Rank next_ = 0, end_ = 0;           ///< whose lines are still to be seen
   std::vector<const void*> sources_;  ///< of a fold, by rank
   std::vector<std::byte> partials_;   ///< of a fold in order
 };
