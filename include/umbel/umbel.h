@@ -194,6 +194,56 @@ UMBEL_API umbel_result_t umbel_scatter(const void* send, void* recv, size_t coun
 /* No rank returns before every rank has called it. */
 UMBEL_API umbel_result_t umbel_barrier(umbel_comm_t comm);
 
+/* A call with its buffers, for the forms that return at once. Start from UMBEL_ARGS_INIT. */
+typedef struct umbel_args {
+  size_t struct_size; /* sizeof(umbel_args_t) */
+  umbel_collective_t collective;
+  const void* send; /* as the blocking function takes it; so the rest */
+  void* recv;
+  size_t count;
+  umbel_dtype_t dtype;
+  umbel_op_t op; /* of a collective that reduces */
+  int root;      /* of a rooted one */
+} umbel_args_t;
+
+#define UMBEL_ARGS_INIT \
+  { sizeof(umbel_args_t), UMBEL_ALL_REDUCE, NULL, NULL, 0, UMBEL_FP32, UMBEL_SUM, 0 }
+
+/* An operation that was, or is to be, started. Used by one thread at a time. */
+typedef struct umbel_request* umbel_request_t;
+
+/* Starts a call and returns. Collective: all ranks start and call in the same order, blocking calls among them. Any
+ * number may be under way; they run one after another, in the order of their starts, and may be waited for in any order.
+ * They go on while the program is inside a wait, a test or another call on the communicator, or, with
+ * UMBEL_PROGRESS_THREAD=1, at any time. Until an operation is done its buffers are its own: nothing may write them, nor
+ * read recv. A failure of the communicator ends all of them with its error.
+ * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
+UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+
+/* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers
+ * then. Collective and blocking; all ranks prepare in the same order, but may start what they have prepared in any
+ * order: it has a communicator of its own, made of `comm`, with its algorithms as they are forced there at the time. */
+UMBEL_API umbel_result_t umbel_prepare(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+/* Starts a prepared call, once more. UMBEL_ERROR_INVALID_ARGUMENT while it is under way, or when it was not prepared. */
+UMBEL_API umbel_result_t umbel_request_start(umbel_request_t request);
+
+/* Goes on, without waiting; *done is nonzero when the operation is done, or was never started. The operation's error, if
+ * it has failed. */
+UMBEL_API umbel_result_t umbel_request_test(umbel_request_t request, int* done);
+/* Returns when the operation is done; at once when it was never started. The operation's error, if it has failed. */
+UMBEL_API umbel_result_t umbel_request_wait(umbel_request_t request);
+/* Waits for all of them; the first error, if any has failed. NULLs are left out. */
+UMBEL_API umbel_result_t umbel_wait_all(size_t count, const umbel_request_t* requests);
+/* Frees a request; of an operation that is under way, once it is done (it waits). Of a prepared one collective. NULL is
+ * allowed. */
+UMBEL_API umbel_result_t umbel_request_free(umbel_request_t request);
+
+/* Makes a communicator of the ranks that give the same `color`, in the order of `key`, then of rank. Collective over
+ * `comm`. It has the options of `comm`. With a negative color a rank is in none: *made is NULL. */
+UMBEL_API umbel_result_t umbel_comm_split(umbel_comm_t comm, int color, int key, umbel_comm_t* made);
+/* Makes another communicator of the same ranks. Collective. */
+UMBEL_API umbel_result_t umbel_comm_dup(umbel_comm_t comm, umbel_comm_t* made);
+
 /* Forces algorithms for the calls that follow. Collective in effect: every rank must set the same.
  * NULL or "auto": the cost model chooses. "ring": for every collective that has an algorithm of this name; the others
  * choose. "all_reduce:ring,broadcast:chain": for these collectives; the others choose. */

@@ -104,6 +104,41 @@ struct Call {
   int root = 0;               ///< of a rooted one
 };
 
+/// Owner of an operation that was started, or prepared. Move-only. Its buffers must outlive it.
+class Request {
+ public:
+  Request() noexcept = default;
+  /// Takes ownership of `handle`.
+  explicit Request(umbel_request_t handle) noexcept : handle_(handle) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  Request(Request&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Request& operator=(Request&& other) noexcept {
+    if (this != &other) {
+      umbel_request_free(handle_);
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  /// Waits for an operation that is under way.
+  ~Request() { umbel_request_free(handle_); }
+
+  /// Starts a prepared operation once more. @throws Error
+  void start() { check(umbel_request_start(handle_)); }
+  /// Goes on without waiting; whether the operation is done. @throws Error that it failed with
+  bool test() {
+    int done = 0;
+    check(umbel_request_test(handle_, &done));
+    return done != 0;
+  }
+  /// @throws Error that the operation failed with
+  void wait() { check(umbel_request_wait(handle_)); }
+  umbel_request_t native() const noexcept { return handle_; }
+
+ private:
+  umbel_request_t handle_ = nullptr;
+};
+
 /// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.
 class Comm {
  public:
@@ -245,6 +280,33 @@ class Comm {
 
   /// Returns when every rank has called it.
   void barrier() { check(umbel_barrier(handle_)); }
+
+  /// Starts any of the calls above and returns (umbel_start). @throws Error
+  Request start(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_start(&args, handle_, &request));
+    return Request(request);
+  }
+  /// Prepares a call that is to be started many times (umbel_prepare). Collective. @throws Error
+  Request prepare(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_prepare(&args, handle_, &request));
+    return Request(request);
+  }
+
+  /// A communicator of the ranks with this color, in the order of `key`; an empty one for a negative color. Collective.
+  /// @throws Error
+  Comm split(int color, int key) {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_split(handle_, color, key, &made));
+    return Comm(made);
+  }
+  /// Another communicator of the same ranks. Collective. @throws Error
+  Comm dup() {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_dup(handle_, &made));
+    return Comm(made);
+  }
 
   /// Forces algorithms for the calls that follow, as umbel_comm_set_algorithm takes them. The same on every rank.
   /// @throws Error

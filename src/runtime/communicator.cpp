@@ -66,8 +66,10 @@ class CommunicatorImpl final : public Communicator, private Participant {
     founded_.members.own().header().closed.store(1, std::memory_order_release);
   }
 
+  void check(const CallArgs& args) const override { (void)in_place_of(args); }
+
   void run(const CallArgs& args) override {
-    const InPlace in_place = check(args);
+    const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
     throw_if_failed();
     if (queue_.empty()) return run_now(args, in_place);
@@ -76,7 +78,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   }
 
   OperationRef start(const CallArgs& args) override {
-    const InPlace in_place = check(args);
+    const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
     throw_if_failed();
     OperationRef operation = enqueue(args, in_place);
@@ -171,7 +173,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
     return !queue_.empty();
   }
 
-  InPlace check(const CallArgs& args) const {
+  InPlace in_place_of(const CallArgs& args) const {
     if (net::forked()) net::refuse_if_forked("a collective call");
     return check_arguments(args, founded_.members.me, founded_.members.size());
   }

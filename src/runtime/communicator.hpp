@@ -76,6 +76,9 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  /// Whether such a call could be made: its arguments on this rank. Local. @throws InvalidArgument
+  virtual void check(const CallArgs& args) const = 0;
+
   /// Collective, blocking. What is allowed of the buffers: arguments.hpp.
   /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed
   /// afterwards).

@@ -22,6 +22,10 @@ static_assert(static_cast<int>(RedOp::sum) == UMBEL_SUM && static_cast<int>(RedO
               static_cast<int>(RedOp::avg) == UMBEL_AVG);
 static_assert(kRedOpCount == UMBEL_AVG + 1);
 
+static_assert(static_cast<int>(Collective::scatterv) == UMBEL_SCATTERV && kCollectiveCount == UMBEL_SCATTERV + 1 &&
+              static_cast<int>(Collective::barrier) == UMBEL_BARRIER &&
+              static_cast<int>(Collective::all_to_all) == UMBEL_ALL_TO_ALL);
+
 void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error) {
   const std::string who = comm == nullptr ? "" : fmt::format(" (rank {})", comm->communicator->info().rank);
   throw InvalidArgument(fmt::format("{}: {}{}", function, error.what(), who));
@@ -41,6 +45,23 @@ RedOp to_redop(umbel_op_t op) {
     throw InvalidArgument(fmt::format("op {} is none of umbel_op_t (0 … {})", value, kRedOpCount - 1));
   }
   return static_cast<RedOp>(value);
+}
+
+std::optional<Collective> known_collective(umbel_collective_t collective) {
+  const auto value = static_cast<long long>(collective);
+  return value < 0 || value >= kCollectiveCount ? std::nullopt : std::optional(static_cast<Collective>(value));
+}
+
+Collective to_collective(umbel_collective_t collective) {
+  const std::optional<Collective> known = known_collective(collective);
+  if (known) return *known;
+  throw InvalidArgument(fmt::format("collective {} is none of umbel_collective_t (0 … {})",
+                                    static_cast<long long>(collective), kCollectiveCount - 1));
+}
+
+runtime::Communicator& communicator_of(umbel_comm_t comm) {
+  require(comm, "comm");
+  return *comm->communicator;
 }
 
 void require(const void* pointer, std::string_view what) {
