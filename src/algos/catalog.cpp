@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
+#include "algos/all_gather/all_gather.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
+#include "algos/reduce_scatter/reduce_scatter.hpp"
 
 namespace umbel::algos {
 
@@ -31,12 +33,33 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> all_gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_gather::direct(),
+      all_gather::ring(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> reduce_scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce_scatter::direct(),
+      reduce_scatter::pairwise(),
+      reduce_scatter::ring(),
+  });
+  return catalog;
+}
+
 }  // namespace
 
 std::span<const Algorithm> catalog(Collective collective) {
   switch (plain(collective)) {
     case Collective::all_reduce:
       return all_reduce_catalog();
+    case Collective::all_gather:
+      return all_gather_catalog();
+    case Collective::reduce_scatter:
+      return reduce_scatter_catalog();
     default:
       return {};
   }
