@@ -6,6 +6,9 @@
 
 #include "algos/algorithm.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
+#include "algos/all_to_all/all_to_all.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/scatter/scatter.hpp"
 
 namespace umbel::algos {
 
@@ -31,12 +34,42 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> all_to_all_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_to_all::direct(),
+      all_to_all::pairwise(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      gather::direct(),
+      gather::linear(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      scatter::direct(),
+      scatter::linear(),
+  });
+  return catalog;
+}
+
 }  // namespace
 
 std::span<const Algorithm> catalog(Collective collective) {
   switch (plain(collective)) {
     case Collective::all_reduce:
       return all_reduce_catalog();
+    case Collective::all_to_all:
+      return all_to_all_catalog();
+    case Collective::gather:
+      return gather_catalog();
+    case Collective::scatter:
+      return scatter_catalog();
     default:
       return {};
   }
