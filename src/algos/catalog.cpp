@@ -8,6 +8,9 @@
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/all_to_all/all_to_all.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/scatter/scatter.hpp"
 
 namespace umbel::algos {
 
@@ -37,6 +40,10 @@ std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
       all_gather::ring(),
+std::span<const Algorithm> all_to_all_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_to_all::direct(),
+      all_to_all::pairwise(),
   });
   return catalog;
 }
@@ -46,6 +53,18 @@ std::span<const Algorithm> reduce_scatter_catalog() {
       reduce_scatter::direct(),
       reduce_scatter::pairwise(),
       reduce_scatter::ring(),
+std::span<const Algorithm> gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      gather::direct(),
+      gather::linear(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      scatter::direct(),
+      scatter::linear(),
   });
   return catalog;
 }
@@ -60,6 +79,12 @@ std::span<const Algorithm> catalog(Collective collective) {
       return all_gather_catalog();
     case Collective::reduce_scatter:
       return reduce_scatter_catalog();
+    case Collective::all_to_all:
+      return all_to_all_catalog();
+    case Collective::gather:
+      return gather_catalog();
+    case Collective::scatter:
+      return scatter_catalog();
     default:
       return {};
   }
