@@ -11,6 +11,7 @@
 #include "algos/all_to_all/all_to_all.hpp"
 #include "algos/gather/gather.hpp"
 #include "algos/scatter/scatter.hpp"
+#include "algos/barrier/barrier.hpp"
 
 namespace umbel::algos {
 
@@ -66,6 +67,9 @@ std::span<const Algorithm> scatter_catalog() {
       scatter::direct(),
       scatter::linear(),
   });
+std::span<const Algorithm> barrier_catalog() {
+  static const auto catalog =
+      std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
   return catalog;
 }
 
@@ -85,6 +89,8 @@ std::span<const Algorithm> catalog(Collective collective) {
       return gather_catalog();
     case Collective::scatter:
       return scatter_catalog();
+    case Collective::barrier:
+      return barrier_catalog();
     default:
       return {};
   }
