@@ -59,16 +59,38 @@ typedef enum umbel_dtype {
   UMBEL_FP16 = 8,
   UMBEL_BF16 = 9,
   UMBEL_FP32 = 10,
-  UMBEL_FP64 = 11
+  UMBEL_FP64 = 11,
+  UMBEL_FP8_E4M3 = 12, /* OCP 8-bit floats; e4m3 is the variant without infinities: what is too large becomes NaN */
+  UMBEL_FP8_E5M2 = 13,
+  UMBEL_COMPLEX64 = 14, /* real and imaginary part, 4 bytes each: float _Complex, std::complex<float> */
+  UMBEL_COMPLEX128 = 15,
+  UMBEL_FP32_INT32 = 16, /* value and index for MINLOC and MAXLOC, as struct {float value; int32_t index;} has them, and
+                          * so on; padding of a result is zero. MPI_FLOAT_INT */
+  UMBEL_FP64_INT32 = 17, /* 16 bytes. MPI_DOUBLE_INT */
+  UMBEL_INT32_INT32 = 18, /* MPI_2INT */
+  UMBEL_INT64_INT32 = 19, /* 16 bytes. MPI_LONG_INT where long has 64 bits */
+  UMBEL_INT16_INT32 = 20  /* 8 bytes, the index at 4. MPI_SHORT_INT */
 } umbel_dtype_t;
 
-typedef enum umbel_op {
+/* SUM, PROD and AVG serve integers, floats and complex numbers; MIN and MAX integers and floats; BAND … LXOR integers;
+ * MINLOC and MAXLOC pairs. Another combination is UMBEL_ERROR_INVALID_ARGUMENT. */
+enum umbel_op {
   UMBEL_SUM = 0,
   UMBEL_PROD = 1,
   UMBEL_MIN = 2,
   UMBEL_MAX = 3,
-  UMBEL_AVG = 4 /* sum ÷ ranks; integers: the wrapped sum divided, rounded toward zero */
-} umbel_op_t;
+  UMBEL_AVG = 4, /* sum ÷ ranks; integers: the wrapped sum divided, rounded toward zero */
+  UMBEL_BAND = 5,
+  UMBEL_BOR = 6,
+  UMBEL_BXOR = 7,
+  UMBEL_LAND = 8, /* the logical ones give 0 or 1 */
+  UMBEL_LOR = 9,
+  UMBEL_LXOR = 10,
+  UMBEL_MINLOC = 11, /* the least value with its index; of equal values the lowest index */
+  UMBEL_MAXLOC = 12
+};
+/* One of enum umbel_op, or a handle that umbel_op_create or umbel_op_create_premul_sum made. */
+typedef int umbel_op_t;
 
 typedef struct umbel_comm* umbel_comm_t;
 
@@ -90,7 +112,7 @@ typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* NULL or "auto": chosen per call; else the name of the algorithm to force */
   int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; sums, products
-                          * and averages of fp16 and bf16 are then served on 2 ranks at most */
+                          * and averages of 16- and 8-bit floats are then served on 2 ranks at most */
   double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
 } umbel_config_t;
 

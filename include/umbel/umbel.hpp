@@ -16,6 +16,7 @@
 #error "umbel.hpp needs C++20 (in CMake: link umbel::umbel_cxx); umbel.h is for C and older C++"
 #endif
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -49,19 +50,45 @@ inline void check(umbel_result_t result) {
   }
 }
 
-/// 16-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
+/// 16- and 8-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
 struct Half {
   std::uint16_t bits;
 };
 struct BFloat16 {
   std::uint16_t bits;
 };
+struct Fp8E4M3 {
+  std::uint8_t bits;
+};
+struct Fp8E5M2 {
+  std::uint8_t bits;
+};
+
+/// A value and where it was found, for UMBEL_MINLOC and UMBEL_MAXLOC.
+template <class T>
+struct ValueIndex {
+  T value;
+  std::int32_t index;
+  bool operator==(const ValueIndex&) const = default;
+};
+static_assert(sizeof(ValueIndex<float>) == 8 && sizeof(ValueIndex<double>) == 16 &&
+              sizeof(ValueIndex<std::int32_t>) == 8 && sizeof(ValueIndex<std::int64_t>) == 16 &&
+              sizeof(ValueIndex<std::int16_t>) == 8);
 
 namespace detail {
 template <class T>
 constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
   if constexpr (std::same_as<T, Half>) return UMBEL_FP16;
   if constexpr (std::same_as<T, BFloat16>) return UMBEL_BF16;
+  if constexpr (std::same_as<T, Fp8E4M3>) return UMBEL_FP8_E4M3;
+  if constexpr (std::same_as<T, Fp8E5M2>) return UMBEL_FP8_E5M2;
+  if constexpr (std::same_as<T, std::complex<float>>) return UMBEL_COMPLEX64;
+  if constexpr (std::same_as<T, std::complex<double>>) return UMBEL_COMPLEX128;
+  if constexpr (std::same_as<T, ValueIndex<float>>) return UMBEL_FP32_INT32;
+  if constexpr (std::same_as<T, ValueIndex<double>>) return UMBEL_FP64_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int32_t>>) return UMBEL_INT32_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int64_t>>) return UMBEL_INT64_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int16_t>>) return UMBEL_INT16_INT32;
   if constexpr (std::same_as<T, float>) return UMBEL_FP32;
   if constexpr (std::same_as<T, double>) return UMBEL_FP64;
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
@@ -75,7 +102,8 @@ constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
 }
 }  // namespace detail
 
-/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16.
+/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16, Fp8E4M3, Fp8E5M2, std::complex,
+/// ValueIndex.
 template <class T>
 concept Element = detail::dtype_of<T>()
 .has_value();

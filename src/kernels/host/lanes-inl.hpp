@@ -2,7 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // How elements in memory become vectors to compute with, and back: for each kind of element a struct with
-//   V             what an operator computes with: vectors (for fp16 and bf16: of fp32)
+//   V             what an operator computes with: vectors (for 16- and 8-bit floats: of fp32)
 //   Acc           one V, or what holds several
 //   load, store   at any address; bytes() says what an Acc takes in memory
 //   step, finish  of an operator, on an Acc
@@ -20,6 +20,8 @@
 #include <cstring>
 
 #include <hwy/highway.h>
+
+#include "kernels/element.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace umbel::kernels::HWY_NAMESPACE {
@@ -48,6 +50,15 @@ HWY_INLINE void store_bytes(D d, hn::Vec<D> v, std::uint8_t* to) {
   const hn::Repartition<std::uint8_t, D> bytes;
   hn::StoreU(hn::BitCast(bytes, v), bytes, to);
 #endif
+}
+
+/// There is one NaN, so that neither the order in which an instruction takes its operands nor the CPU shows.
+template <class V>
+HWY_INLINE V with_one_nan(V v) {
+  const hn::DFromV<V> d;
+  using Bits = hwy::MakeUnsigned<hn::TFromV<V>>;
+  constexpr Bits kNan = sizeof(Bits) == 4 ? static_cast<Bits>(0x7fc00000U) : static_cast<Bits>(0x7ff8ULL << 48U);
+  return hn::IfThenElse(hn::IsNaN(v), hn::BitCast(d, hn::Set(hn::RebindToUnsigned<hn::DFromV<V>>(), kNan)), v);
 }
 
 /// An accumulator of one vector.
@@ -197,6 +208,66 @@ struct Fp16Lanes : HalfLanes {
 };
 
 #endif
+
+/// As Fp16Lanes in integer arithmetic; the constants are those of Fp8Element.
+template <int kMantissa>
+struct Fp8Lanes : SingleLanes<hn::ScalableTag<float>> {
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+  using Codes = hn::Rebind<std::uint8_t, D>;
+  using Bits = hn::RebindToUnsigned<D>;
+  using E = Fp8Element<kMantissa>;
+
+  static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()); }
+
+  static HWY_INLINE V load(const std::uint8_t* from) {
+    const Bits d;
+    const auto stored = hn::PromoteTo(d, load_bytes(Codes(), from));
+    const auto code = hn::And(stored, hn::Set(d, 0x7fU));
+    const auto sign = hn::ShiftLeft<24>(hn::And(stored, hn::Set(d, 0x80U)));
+    const auto magnitude = hn::ShiftLeft<E::kShift>(code);
+    const auto smallest = hn::Set(d, E::kSmallestNormal);
+    const auto denormal = hn::Sub(hn::BitCast(D(), hn::Add(magnitude, smallest)), hn::BitCast(D(), smallest));
+    auto bits = hn::Add(magnitude, hn::Set(d, E::kRebias));
+    bits = hn::IfThenElse(below(code, 1U << static_cast<unsigned>(kMantissa)), hn::BitCast(d, denormal), bits);
+    if constexpr (E::kHasInfinity) {
+      bits = hn::IfThenElse(hn::Eq(code, hn::Set(d, E::kOverflow)), hn::Set(d, 0x7f800000U), bits);
+    }
+    constexpr std::uint32_t kFirstNan = E::kHasInfinity ? E::kOverflow + 1 : E::kNan;
+    bits = hn::IfThenElse(below(code, kFirstNan), bits, hn::Set(d, 0x7fc00000U));
+    return hn::BitCast(D(), hn::Or(bits, sign));
+  }
+
+  static HWY_INLINE void store(V v, std::uint8_t* to) {
+    const Bits d;
+    const auto bits = hn::BitCast(d, v);
+    const auto magnitude = hn::And(bits, hn::Set(d, 0x7fffffffU));
+    const auto sign = hn::ShiftRight<24>(hn::And(bits, hn::Set(d, 0x80000000U)));
+    const auto odd = hn::And(hn::ShiftRight<E::kShift>(magnitude), hn::Set(d, 1U));
+    const auto rounding = hn::Add(hn::Set(d, (1U << (E::kShift - 1)) - 1 - E::kRebias), odd);
+    const auto normal = hn::ShiftRight<E::kShift>(hn::Add(magnitude, rounding));
+    const auto rounder = hn::Set(d, E::kRounder);
+    const auto shifted = hn::Add(hn::BitCast(D(), magnitude), hn::BitCast(D(), rounder));
+    const auto denormal = hn::Sub(hn::BitCast(d, shifted), rounder);
+    auto out = hn::IfThenElse(below(magnitude, E::kSmallestNormal), denormal, normal);
+    out = hn::IfThenElse(below(out, E::kOverflow), out, hn::Set(d, E::kOverflow));
+    if constexpr (E::kHasInfinity) {
+      out = hn::Or(out, sign);
+      out = hn::IfThenElse(below(magnitude, (255U << 23U) + 1), out, hn::Set(d, E::kNan));
+    } else {
+      out = hn::IfThenElse(below(out, E::kNan), hn::Or(out, sign), out);  // a NaN's exponent overflows too
+    }
+    const hn::RebindToSigned<D> as_signed;
+    store_bytes(Codes(), hn::DemoteTo(Codes(), hn::BitCast(as_signed, out)), to);
+  }
+
+ private:
+  /// @pre both are below 2^31: signed comparisons, which every target has
+  static HWY_INLINE auto below(hn::Vec<Bits> v, std::uint32_t limit) {
+    const hn::RebindToSigned<D> di;
+    return hn::RebindMask(Bits(), hn::Lt(hn::BitCast(di, v), hn::Set(di, static_cast<std::int32_t>(limit))));
+  }
+};
 
 }  // namespace umbel::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

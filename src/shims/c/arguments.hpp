@@ -20,7 +20,8 @@ namespace umbel::shim {
 [[noreturn]] void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error);
 
 DType to_dtype(umbel_dtype_t dtype);
-RedOp to_redop(umbel_op_t op);
+/// An operator for elements of `dtype`.
+RedOp to_redop(umbel_op_t op, DType dtype);
 
 /// Bytes of `count` elements; refuses what does not fit into size_t.
 std::size_t checked_bytes(std::size_t count, DType dtype);

@@ -128,7 +128,7 @@ extern "C" umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t 
   return guarded_call("umbel_all_reduce", comm, [&] {
     runtime::Communicator& communicator = communicator_of(comm);
     const DType type = to_dtype(dtype);
-    const RedOp reduction = to_redop(op);
+    const RedOp reduction = to_redop(op, type);
     check_buffers(send, recv, count, checked_bytes(count, type));
     communicator.all_reduce(send, recv, count, type, reduction);
   });
@@ -146,7 +146,7 @@ extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* alg
     const runtime::Communicator& communicator = communicator_of(comm);
     const DType type = to_dtype(dtype);
     checked_bytes(count, type);
-    const std::string reason = communicator.refuses(algorithm, count, type, to_redop(op));
+    const std::string reason = communicator.refuses(algorithm, count, type, to_redop(op, type));
     if (!reason.empty()) {
       throw Unsupported(reason);
     }

@@ -51,17 +51,24 @@ class HostThreads {
   unsigned index_;
 };
 
-/// Calls `body.template operator()<type, op>()` for the pair: 60 instances.
+/// Calls `body.template operator()<type, op>()` where the pair is the `kPair`th.
+template <std::size_t kPair, class Body>
+bool dispatch_one(std::size_t pair, Body& body) {
+  constexpr auto kType = static_cast<DType>(kPair / kRedOpCount);
+  constexpr auto kOp = static_cast<RedOp>(kPair % kRedOpCount);
+  if constexpr (serves(kOp, kType)) {
+    if (pair == kPair) body.template operator()<kType, kOp>();
+  }
+  return pair == kPair;
+}
+
 template <class Body, std::size_t... kPairs>
 void dispatch(DType dtype, RedOp op, Body body, std::index_sequence<kPairs...>) {
   const std::size_t pair = static_cast<std::size_t>(dtype) * kRedOpCount + static_cast<std::size_t>(op);
-  static_cast<void>(
-      ((pair == kPairs &&
-        (body.template operator()<static_cast<DType>(kPairs / kRedOpCount), static_cast<RedOp>(kPairs % kRedOpCount)>(),
-         true)) ||
-       ...));
+  static_cast<void>((dispatch_one<kPairs>(pair, body) || ...));
 }
 
+/// Calls `body.template operator()<type, op>()` for a pair of which the operator serves the type: 134 instances.
 template <class Body>
 void dispatch(DType dtype, RedOp op, Body body) {
   dispatch(dtype, op, body, std::make_index_sequence<std::size_t{kDTypeCount} * kRedOpCount>());

@@ -149,7 +149,7 @@ TEST(Planner, ReproducibleModeKnowsWhatRounds) {
       const bool rounds = half && op != RedOp::min && op != RedOp::max;
       const std::string any = refusal(in, key_of(dtype, op, 1000));
       EXPECT_EQ(any.empty(), !rounds) << name_of(dtype) << ' ' << name_of(op) << ": " << any;
-      if (rounds) EXPECT_THAT(any, HasSubstr("fp16 and bf16 on at most 2 ranks"));
+      if (rounds) EXPECT_THAT(any, HasSubstr("16- and 8-bit floats on at most 2 ranks"));
     }
   }
   in.shape = Shape::one_node(2);
