@@ -39,18 +39,23 @@ HostAgent::Operand HostAgent::resolve(const Slice& slice, const Extent& extent, 
   return operand;
 }
 
-void HostAgent::copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count) {
+void HostAgent::fetch(const Operand& src, std::uint64_t first, std::uint64_t count, std::byte* into) {
   const std::uint64_t skip = first * size_of(context_.dtype);
   const std::uint64_t bytes = count * size_of(context_.dtype);
   if (src.mapped == nullptr) {
-    context_.reader(src.rank, src.buffer, src.offset + skip, dst.mapped + skip, bytes);
+    context_.reader(src.rank, src.buffer, src.offset + skip, into, bytes);
   } else {
-    kernels::copy(dst.mapped + skip, src.mapped + skip, bytes);
+    kernels::copy(into, src.mapped + skip, bytes);
   }
+}
+
+void HostAgent::copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count) {
+  fetch(src, first, count, dst.mapped + first * size_of(context_.dtype));
 }
 
 void HostAgent::reduce(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
                        std::uint64_t count, bool final) {
+  if (context_.op == RedOp::user) return reduce_by_user(dst, sources, source_count, first, count);
   const std::uint64_t skip = first * size_of(context_.dtype);
   const std::uint32_t divisor = final && context_.op == RedOp::avg ? context_.divisor : 0;
   int unmapped = 0;
@@ -66,6 +71,29 @@ void HostAgent::reduce(const Operand& dst, const Operand* sources, int source_co
     return;
   }
   kernels::reduce(context_.dtype, context_.op, dst.mapped + skip, addresses_.data(), source_count, count, divisor);
+}
+
+/// The operator overwrites its right operand: each source is copied into one of two places in turn, and the result so
+/// far, in the other place, is folded into it from the left. The destination, which may be a source, is written last.
+void HostAgent::reduce_by_user(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
+                               std::uint64_t count) {
+  bounce_.resize(kBounceBytes);
+  const std::uint64_t elem_bytes = size_of(context_.dtype);
+  constexpr std::uint64_t kPlaceBytes = kBounceBytes / 2;
+  for (std::uint64_t done = 0; done < count;) {
+    const std::uint64_t now = std::min(count - done, kPlaceBytes / elem_bytes);
+    const std::uint64_t at = first + done;
+    std::byte* result = bounce_.data();
+    std::byte* other = bounce_.data() + kPlaceBytes;
+    fetch(sources[0], at, now, result);
+    for (int k = 1; k < source_count; ++k) {
+      fetch(sources[k], at, now, other);
+      context_.user->fold(result, other, now, context_.dtype, context_.user->context);
+      std::swap(result, other);
+    }
+    kernels::copy(dst.mapped + at * elem_bytes, result, now * elem_bytes);
+    done += now;
+  }
 }
 
 void HostAgent::reduce_through_bounce(const Operand& dst, const Operand* sources, int source_count, int unmapped,

@@ -86,6 +86,15 @@ struct PlainLanes : SingleLanes<hn::ScalableTag<T>> {
   static HWY_INLINE void store(V v, std::uint8_t* to) { store_bytes(D(), v, to); }
 };
 
+/// bf16 to nearest even, in the upper halves. The only NaN that comes has an empty lower half and stays.
+template <class V>
+HWY_INLINE auto rounded_to_bf16(V v) {
+  const hn::RebindToUnsigned<hn::DFromV<V>> d;
+  const auto bits = hn::BitCast(d, v);
+  const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1U));
+  return hn::Add(hn::Add(bits, hn::Set(d, 0x7fffU)), last);
+}
+
 /// An fp32 vector for the words at even places and one for those at odd places: no lane has to move.
 struct Bf16Lanes {
   using D = hn::ScalableTag<float>;
@@ -105,8 +114,8 @@ struct Bf16Lanes {
   }
 
   static HWY_INLINE void store(Acc acc, std::uint8_t* to) {
-    const auto even = hn::ShiftRight<16>(rounded(acc.even));
-    const auto odd = rounded(acc.odd);
+    const auto even = hn::ShiftRight<16>(rounded_to_bf16(acc.even));
+    const auto odd = rounded_to_bf16(acc.odd);
 #if HWY_TARGET == HWY_SCALAR
     const auto pairs = hn::Or(even, hn::And(odd, hn::Set(Bits(), 0xffff0000U)));
 #else
@@ -123,14 +132,6 @@ struct Bf16Lanes {
   template <class Op>
   static HWY_INLINE Acc finish(const Op& op, Acc acc) {
     return {op.finish(acc.even), op.finish(acc.odd)};
-  }
-
- private:
-  /// To nearest even, in the upper halves. The only NaN that comes has an empty lower half and stays.
-  static HWY_INLINE hn::Vec<Bits> rounded(V v) {
-    const auto bits = hn::BitCast(Bits(), v);
-    const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(Bits(), 1U));
-    return hn::Add(hn::Add(bits, hn::Set(Bits(), 0x7fffU)), last);
   }
 };
 
