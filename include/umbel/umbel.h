@@ -140,6 +140,23 @@ typedef struct umbel_comm_info {
   double timeout_s;       /* deadline of every wait, seconds: of the configuration, UMBEL_TIMEOUT_S or its default */
 } umbel_comm_info_t;
 
+/* A reduction of the caller's: right_inout[i] = left[i] op right_inout[i] for `count` elements of `dtype`. It must be
+ * associative, and leaves `left` as it is; the two do not overlap. Called by the thread that calls the collective. */
+typedef void (*umbel_op_fn)(const void* left, void* right_inout, size_t count, umbel_dtype_t dtype, void* context);
+
+/* Makes an operator of a function. commutative: nonzero when the order of the operands does not matter; else they are
+ * taken in the order of the ranks. Local; like a built-in operator it is the same on all ranks of a call, though its
+ * handle may differ. *op is set only on success. */
+UMBEL_API umbel_result_t umbel_op_create(umbel_op_fn fn, void* context, int commutative, umbel_op_t* op);
+
+/* Makes an operator that multiplies this rank's input by a scalar and sums: each rank may have another scalar.
+ * scalar: one element of `dtype` in host memory, copied; calls must then be of that type. The product is that of
+ * UMBEL_PROD: 16- and 8-bit floats are multiplied in 32 bits and rounded, integers wrap. Local. */
+UMBEL_API umbel_result_t umbel_op_create_premul_sum(const void* scalar, umbel_dtype_t dtype, umbel_op_t* op);
+
+/* Frees what the two above made; calls that have begun still end well. Handles are not used again. Local. */
+UMBEL_API umbel_result_t umbel_op_destroy(umbel_op_t op);
+
 /* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */
 UMBEL_API umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,
                                            const umbel_config_t* config);

@@ -120,6 +120,39 @@ template <class R>
 concept WritableElementRange =
     ElementRange<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
+/// Owner of an operator that umbel_op_create or umbel_op_create_premul_sum made; converts to a umbel_op_t. Move-only.
+class Op {
+ public:
+  /// See umbel_op_create. @throws Error
+  explicit Op(umbel_op_fn fn, void* context = nullptr, bool commutative = true) {
+    check(umbel_op_create(fn, context, commutative ? 1 : 0, &handle_));
+  }
+  /// Multiplies this rank's input by `scalar`, and sums. @throws Error
+  template <Element T>
+  static Op premul_sum(const T& scalar) {
+    Op op;
+    check(umbel_op_create_premul_sum(&scalar, dtype_of<T>, &op.handle_));
+    return op;
+  }
+  Op(const Op&) = delete;
+  Op& operator=(const Op&) = delete;
+  Op(Op&& other) noexcept : handle_(std::exchange(other.handle_, kNone)) {}
+  Op& operator=(Op&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Op() {
+    if (handle_ != kNone) umbel_op_destroy(handle_);
+  }
+
+  operator umbel_op_t() const noexcept { return handle_; }
+
+ private:
+  static constexpr umbel_op_t kNone = -1;
+  Op() noexcept = default;
+  umbel_op_t handle_ = kNone;
+};
+
 /// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.
 class Comm {
  public:

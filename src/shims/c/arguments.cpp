@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "comm.hpp"
+#include "ops.hpp"
 
 namespace umbel::shim {
 
@@ -52,6 +53,11 @@ DType to_dtype(umbel_dtype_t dtype) {
 }
 
 RedOp to_redop(umbel_op_t op, DType dtype) {
+  if (op >= OpRegistry::kFirstHandle) {
+    const auto custom = custom_op(op, dtype);
+    throw Unsupported(fmt::format("op {}: {} are not served by this call", op,
+                                  custom->is_premul_sum() ? "pre-multiplied sums" : "operators of the caller's"));
+  }
   if (op < 0 || op >= kRedOpCount) {
     throw InvalidArgument(fmt::format("op {} is none of enum umbel_op (0 … {})", op, kRedOpCount - 1));
   }

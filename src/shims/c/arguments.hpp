@@ -20,7 +20,7 @@ namespace umbel::shim {
 [[noreturn]] void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error);
 
 DType to_dtype(umbel_dtype_t dtype);
-/// An operator for elements of `dtype`.
+/// An operator for elements of `dtype`. @throws Unsupported also, for a handle that umbel_op_create… made
 RedOp to_redop(umbel_op_t op, DType dtype);
 
 /// Bytes of `count` elements; refuses what does not fit into size_t.
