@@ -7,11 +7,11 @@
 #include "algos/algorithm.hpp"
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
-#include "algos/reduce_scatter/reduce_scatter.hpp"
 #include "algos/all_to_all/all_to_all.hpp"
-#include "algos/gather/gather.hpp"
-#include "algos/scatter/scatter.hpp"
 #include "algos/barrier/barrier.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/scatter/scatter.hpp"
 
 namespace umbel::algos {
 
@@ -41,6 +41,10 @@ std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
       all_gather::ring(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> all_to_all_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_to_all::direct(),
@@ -54,6 +58,10 @@ std::span<const Algorithm> reduce_scatter_catalog() {
       reduce_scatter::direct(),
       reduce_scatter::pairwise(),
       reduce_scatter::ring(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       gather::direct(),
@@ -67,6 +75,9 @@ std::span<const Algorithm> scatter_catalog() {
       scatter::direct(),
       scatter::linear(),
   });
+  return catalog;
+}
+
 std::span<const Algorithm> barrier_catalog() {
   static const auto catalog =
       std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});

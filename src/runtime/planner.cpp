@@ -44,9 +44,12 @@ std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_lis
 }  // namespace
 
 Arithmetic arithmetic_of(DType dtype, RedOp op) {
-  const bool half = dtype == DType::fp16 || dtype == DType::bf16;
-  if (!half && dtype != DType::fp32 && dtype != DType::fp64) return Arithmetic::exact;
-  return half && op != RedOp::min && op != RedOp::max ? Arithmetic::widened : Arithmetic::ordered;
+  if (op == RedOp::user) return Arithmetic::ordered;
+  const bool whole = family_of(dtype) == Family::integer || dtype == DType::int32_int32 ||
+                     dtype == DType::int64_int32 || dtype == DType::int16_int32;
+  if (whole) return Arithmetic::exact;
+  const bool rounds = op != RedOp::min && op != RedOp::max;
+  return folds_in_fp32(dtype) && rounds ? Arithmetic::widened : Arithmetic::ordered;
 }
 
 const Plan& Planner::plan(const PlanKey& key) {
@@ -68,7 +71,8 @@ std::string Planner::refuses_mode(const algos::Algorithm& algorithm, const PlanK
   if (!order_matters(key)) return "";
   if (key.arithmetic == Arithmetic::widened)
     return fmt::format(
-        "reproducible mode serves sums and products of fp16 and bf16 on at most 2 ranks, not {}: partial results are "
+        "reproducible mode serves sums and products of 16- and 8-bit floats on at most 2 ranks, not {}: partial "
+        "results are "
         "rounded on their way",
         ranks);
   if (algorithm.canonical(in_.shape, {.ordered = true})) return "";

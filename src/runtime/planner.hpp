@@ -52,8 +52,8 @@ struct Plan {
 /// How much the order of folds shows in a result; what reproducible mode asks of an algorithm.
 enum class Arithmetic : std::uint8_t {
   exact,    ///< not at all: integers, which wrap
-  ordered,  ///< the same order gives the same bits: fp32 and fp64, and what does not round
-  widened,  ///< fp16 and bf16: also, between which folds a partial result is rounded to the element type
+  ordered,  ///< the same order gives the same bits: fp32, fp64, complex numbers, and what does not round
+  widened,  ///< 16- and 8-bit floats: also, between which folds a partial result is rounded to the element type
 };
 Arithmetic arithmetic_of(DType dtype, RedOp op);
 

@@ -24,7 +24,8 @@ namespace umbel::shim {
 [[noreturn]] void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error);
 
 DType to_dtype(umbel_dtype_t dtype);
-RedOp to_redop(umbel_op_t op);
+/// An operator for elements of `dtype`. @throws Unsupported also, for a handle that umbel_op_create… made
+RedOp to_redop(umbel_op_t op, DType dtype);
 /// Nothing when it is none.
 std::optional<Collective> known_collective(umbel_collective_t collective);
 Collective to_collective(umbel_collective_t collective);

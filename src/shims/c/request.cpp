@@ -28,13 +28,14 @@ namespace {
 runtime::CallArgs to_args(const umbel_args_t* given) {
   require(given, "args");
   const umbel_args_t args = copy_in(*given, "umbel_args_t");
-  return {.collective = to_collective(args.collective),
-          .send = args.send,
-          .recv = args.recv,
-          .count = args.count,
-          .dtype = to_dtype(args.dtype),
-          .op = to_redop(args.op),
-          .root = args.root};
+  runtime::CallArgs call{.collective = to_collective(args.collective),
+                         .send = args.send,
+                         .recv = args.recv,
+                         .count = args.count,
+                         .dtype = to_dtype(args.dtype),
+                         .root = args.root};
+  if (reduces(call.collective)) call.op = to_redop(args.op, call.dtype);
+  return call;
 }
 
 umbel_request& request_of(umbel_request_t request) {

@@ -73,7 +73,7 @@ umbel_result_t collective(std::string_view function, umbel_comm_t comm, runtime:
   return guarded_call(function, comm, [&] {
     runtime::Communicator& communicator = communicator_of(comm);
     args.dtype = to_dtype(dtype);
-    args.op = to_redop(op);
+    if (reduces(args.collective)) args.op = to_redop(op, args.dtype);
     communicator.run(args);
   });
 }
@@ -178,11 +178,12 @@ extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* alg
     require(call, "call");
     const umbel_call_t given = copy_in(*call, "umbel_call_t");
     const runtime::Communicator& communicator = communicator_of(comm);
-    const std::string reason = communicator.refuses(algorithm, {.collective = to_collective(given.collective),
-                                                                .count = given.count,
-                                                                .dtype = to_dtype(given.dtype),
-                                                                .op = to_redop(given.op),
-                                                                .root = given.root});
+    runtime::CallArgs args{.collective = to_collective(given.collective),
+                           .count = given.count,
+                           .dtype = to_dtype(given.dtype),
+                           .root = given.root};
+    if (reduces(args.collective)) args.op = to_redop(given.op, args.dtype);
+    const std::string reason = communicator.refuses(algorithm, args);
     if (!reason.empty()) {
       throw Unsupported(reason);
     }
