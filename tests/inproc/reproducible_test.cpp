@@ -29,6 +29,8 @@ std::vector<T> mixed(int rank, std::size_t count) {
   return values;
 }
 
+std::uint16_t bfloat(float value) { return to_small<std::uint16_t>(value, 7); }
+
 /// The sum over ranks [low, high) as the canonical tree; the left part is the largest power of two below.
 template <class T>
 T tree_sum(const std::vector<std::vector<T>>& inputs, std::size_t low, std::size_t high, std::size_t i) {
@@ -137,7 +139,7 @@ TEST_P(Reproducible, HalvesAreRoundedOnce) {
     std::vector<std::uint16_t> mine;
     std::vector<float> values;
     for (const float value : mixed<float>(rank, kMost)) {
-      mine.push_back(to_bfloat(value));
+      mine.push_back(bfloat(value));
       values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(mine.back()) << 16U));
     }
     inputs.push_back(values);
@@ -146,8 +148,8 @@ TEST_P(Reproducible, HalvesAreRoundedOnce) {
   std::vector<std::uint16_t> sum, average;
   for (std::size_t i = 0; i < kMost; ++i) {
     const float total = tree_sum(inputs, 0, inputs.size(), i);
-    sum.push_back(to_bfloat(total));
-    average.push_back(to_bfloat(total / static_cast<float>(ranks)));
+    sum.push_back(bfloat(total));
+    average.push_back(bfloat(total / static_cast<float>(ranks)));
   }
   for (const std::string& nodes : GetParam().placements) {
     const Outcome outcome = run_ranks(ranks, reproducible(nodes), [&](runtime::Communicator& comm, Gathering&) {
