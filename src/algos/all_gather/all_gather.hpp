@@ -10,5 +10,6 @@ namespace umbel::algos::all_gather {
 
 Algorithm direct();
 Algorithm ring();
+Algorithm hierarchical_ring();
 
 }  // namespace umbel::algos::all_gather
