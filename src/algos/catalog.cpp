@@ -37,7 +37,11 @@ std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
       all_gather::hierarchical_ring(),
+      all_gather::recursive_doubling(),
+      all_gather::bruck(),
+      all_gather::pat(),
       all_gather::ring(),
+      all_gather::neighbor(),
   });
   return catalog;
 }

@@ -125,16 +125,20 @@ class Member {
     }
   }
 
-  /// Mates come beginning after the own rank, so the ranks left over that this one carries come in their order.
+  /// Mates come beginning after the own rank, so the ranks left over that this one carries come in their order. Of each
+  /// mate one share comes at a time: a mate shows no more of them than it has slots before all have copied one.
   void gather(int s, Counter k) {
-    for (std::size_t m = 0; m < place_.mates.size(); ++m) {
-      const Rank mate = place_.mates[m];
-      const int index = b_.shape().local_index(mate);
-      if (s == 0) {
-        copy(m, share(mate, k));
-        if (place_.owns && index % rails_.count() == place_.rail) b_.signal(gather_, carried_.raise);
-      } else if (index < rails_.count()) {
-        for (Rank rank : rails_.bundle(place_.node - s, index)) copy(m, share(rank, k));
+    for (std::size_t nth = 0; nth < (s == 0 ? 1 : static_cast<std::size_t>(rails_.largest_bundle())); ++nth) {
+      for (std::size_t m = 0; m < place_.mates.size(); ++m) {
+        const Rank mate = place_.mates[m];
+        const int index = b_.shape().local_index(mate);
+        if (s == 0) {
+          copy(m, share(mate, k));
+          if (place_.owns && index % rails_.count() == place_.rail) b_.signal(gather_, carried_.raise);
+        } else if (index < rails_.count()) {
+          const std::vector<Rank> bundle = rails_.bundle(place_.node - s, index);
+          if (nth < bundle.size()) copy(m, share(bundle[nth], k));
+        }
       }
     }
   }
