@@ -40,7 +40,12 @@ std::span<const Algorithm> all_reduce_catalog() {
 std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
+      all_gather::hierarchical_ring(),
+      all_gather::recursive_doubling(),
+      all_gather::bruck(),
+      all_gather::pat(),
       all_gather::ring(),
+      all_gather::neighbor(),
   });
   return catalog;
 }
@@ -56,6 +61,7 @@ std::span<const Algorithm> all_to_all_catalog() {
 std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
+      reduce_scatter::hierarchical_ring(),
       reduce_scatter::pairwise(),
       reduce_scatter::ring(),
   });
