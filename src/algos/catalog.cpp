@@ -12,6 +12,8 @@
 #include "algos/gather/gather.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
 #include "algos/scatter/scatter.hpp"
+#include "algos/broadcast/broadcast.hpp"
+#include "algos/reduce/reduce.hpp"
 
 namespace umbel::algos {
 
@@ -46,6 +48,10 @@ std::span<const Algorithm> all_gather_catalog() {
       all_gather::pat(),
       all_gather::ring(),
       all_gather::neighbor(),
+std::span<const Algorithm> broadcast_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      broadcast::direct(),
+      broadcast::binomial(),
   });
   return catalog;
 }
@@ -80,6 +86,11 @@ std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
       scatter::linear(),
+std::span<const Algorithm> reduce_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce::central(),
+      reduce::direct(),
+      reduce::binomial(),
   });
   return catalog;
 }
@@ -106,6 +117,10 @@ std::span<const Algorithm> catalog(Collective collective) {
       return gather_catalog();
     case Collective::scatter:
       return scatter_catalog();
+    case Collective::broadcast:
+      return broadcast_catalog();
+    case Collective::reduce:
+      return reduce_catalog();
     case Collective::barrier:
       return barrier_catalog();
     default:
