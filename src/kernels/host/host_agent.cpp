@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/host/reduce.hpp"
+#include "kernels/host/user_fold.hpp"
 
 namespace umbel::kernels {
 namespace {
@@ -73,27 +74,12 @@ void HostAgent::reduce(const Operand& dst, const Operand* sources, int source_co
   kernels::reduce(context_.dtype, context_.op, dst.mapped + skip, addresses_.data(), source_count, count, divisor);
 }
 
-/// The operator overwrites its right operand: each source is copied into one of two places in turn, and the result so
-/// far, in the other place, is folded into it from the left. The destination, which may be a source, is written last.
 void HostAgent::reduce_by_user(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
                                std::uint64_t count) {
   bounce_.resize(kBounceBytes);
-  const std::uint64_t elem_bytes = size_of(context_.dtype);
-  constexpr std::uint64_t kPlaceBytes = kBounceBytes / 2;
-  for (std::uint64_t done = 0; done < count;) {
-    const std::uint64_t now = std::min(count - done, kPlaceBytes / elem_bytes);
-    const std::uint64_t at = first + done;
-    std::byte* result = bounce_.data();
-    std::byte* other = bounce_.data() + kPlaceBytes;
-    fetch(sources[0], at, now, result);
-    for (int k = 1; k < source_count; ++k) {
-      fetch(sources[k], at, now, other);
-      context_.user->fold(result, other, now, context_.dtype, context_.user->context);
-      std::swap(result, other);
-    }
-    kernels::copy(dst.mapped + at * elem_bytes, result, now * elem_bytes);
-    done += now;
-  }
+  fold_by_user(
+      *context_.user, context_.dtype, dst.mapped + first * size_of(context_.dtype), source_count, count, bounce_,
+      [&](int k, std::size_t at, std::size_t some, std::byte* into) { fetch(sources[k], first + at, some, into); });
 }
 
 void HostAgent::reduce_through_bounce(const Operand& dst, const Operand* sources, int source_count, int unmapped,

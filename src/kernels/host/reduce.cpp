@@ -6,6 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/program.hpp"
 #include "kernels/host/fold.hpp"
 
@@ -98,10 +101,16 @@ void fold_integers(const FoldArgs& args) {
   }
 }
 
+/// Out of line: there are very short folds.
+[[noreturn]] void refuse(DType dtype, RedOp op) {
+  throw InvalidArgument(fmt::format("reduce: {} does not serve {}", name_of(op), name_of(dtype)));
+}
+
 }  // namespace
 
 void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,
             std::uint32_t divisor) {
+  if (op == RedOp::user || !serves(op, dtype)) refuse(dtype, op);
   FoldArgs args;
   args.dtype = dtype;
   args.op = op;

@@ -29,7 +29,8 @@ namespace umbel::kernels {
 /// @param dst      may equal any of the sources, and must not overlap one in another way. Any alignment, as the
 /// sources.
 /// @param divisor  avg: 0 leaves the sum, else the sum is divided by it. Ignored by other operators.
-/// @pre 1 ≤ source_count ≤ kMaxSources; serves(op, dtype), and op is not `user`
+/// @pre 1 ≤ source_count ≤ kMaxSources
+/// @throws InvalidArgument: the operator does not serve the type, or is `user` (see user_fold.hpp)
 void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,
             std::uint32_t divisor);
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
+#include "base/error.hpp"
 #include "unit/kernels/data.hpp"
 #include "unit/kernels/reference.hpp"
 
@@ -308,6 +309,19 @@ TEST(Pairs, TakeTheLowerIndexOfEqualValues) {
   EXPECT_EQ(fold(DType::int32_int32, RedOp::maxloc, {pair(5, 9), pair(7, 3), pair(7, 2)}), pair(7, 2));
   EXPECT_EQ(fold(DType::fp32_int32, RedOp::minloc, {pair(0, 3), pair(kMinusZero, 1)}), pair(kMinusZero, 1));
   EXPECT_EQ(fold(DType::fp32_int32, RedOp::maxloc, {pair(kOne, 0), pair(kNan | 1U, 4), pair(kNan, 3)}), pair(kNan, 3));
+}
+
+TEST(Operators, AreRefusedWhereTheyDoNotServe) {
+  int refused = 0;
+  for (DType dtype : all_dtypes()) {
+    for (RedOp op : all_redops()) {
+      if (serves(op, dtype)) continue;
+      EXPECT_THROW(fold(dtype, op, {1, 1}), InvalidArgument) << name_of(dtype) << ' ' << name_of(op);
+      ++refused;
+    }
+    EXPECT_THROW(fold(dtype, RedOp::user, {1, 1}), InvalidArgument);
+  }
+  EXPECT_EQ(refused, 21 * 13 - 134);
 }
 
 TEST(Copy, ToItselfAndElsewhere) {
