@@ -16,6 +16,7 @@ void add_prove(CLI::App& app, umbel::plan::ProveOptions& options) {
   command->add_flag("--quick", options.quick, "Seconds: few ranks in all shapes, some of many");
   command->add_flag("--full", options.full, "Many minutes: every shape and setting of every number of ranks")
       ->excludes("--quick");
+  command->add_option("--collective", options.collective, "Only this collective");
   command->add_option("--algorithm", options.algorithm, "Only this algorithm");
   command->add_option("--max-ranks", options.max_ranks, "Largest number of ranks")
       ->check(CLI::Range(1, 256))
@@ -28,7 +29,9 @@ void add_prove(CLI::App& app, umbel::plan::ProveOptions& options) {
 
 void add_show(CLI::App& app, umbel::plan::ShowOptions& options) {
   CLI::App* command = app.add_subcommand("show", "Print the programs of an algorithm");
+  command->add_option("--collective", options.collective, "Of which collective")->capture_default_str();
   command->add_option("--algorithm", options.algorithm, "Which")->required();
+  command->add_option("--root", options.root, "Root of a rooted collective")->capture_default_str();
   command->add_option("--ranks", options.ranks, "Number of ranks")->required()->check(CLI::Range(1, 4096));
   command->add_option("--nodes", options.nodes,
                       "Placement, as in UMBEL_NODES: 2, or 0,0,1,1, or 0/0,0/1,1/0; default one node");

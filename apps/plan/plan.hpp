@@ -2,8 +2,10 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "algos/algorithm.hpp"
 
@@ -12,13 +14,18 @@ namespace umbel::plan {
 /// Exit statuses of umbel_plan.
 enum Status { kGood = 0, kNotProved = 1, kUsage = 2 };
 
-/// @throws InvalidArgument that lists the names, when there is no such algorithm.
-const algos::Algorithm& algorithm_named(std::string_view name);
+/// Nothing for "". @throws InvalidArgument that lists the names, when there is no such collective.
+std::optional<Collective> collective_named(std::string_view name);
+
+/// Those of this name, of one collective or of all; at least one.
+/// @throws InvalidArgument that lists the names, when there is none.
+std::vector<const algos::Algorithm*> algorithms_named(std::optional<Collective> collective, std::string_view name);
 
 struct ProveOptions {
   bool quick = false;
   bool full = false;
-  std::string algorithm;  ///< empty: all
+  std::string collective;  ///< empty: all
+  std::string algorithm;   ///< empty: all
   int max_ranks = 64;
   unsigned threads = 0;  ///< 0: one a core
   std::string json;      ///< file to write; empty: none
@@ -28,7 +35,9 @@ struct ProveOptions {
 int prove(const ProveOptions& options);
 
 struct ShowOptions {
+  std::string collective = "all_reduce";
   std::string algorithm;
+  int root = 0;
   int ranks = 0;
   std::string nodes;  ///< as UMBEL_NODES; empty: one node
   int rank = -1;      ///< −1: all

@@ -71,7 +71,7 @@ void write_json(const std::string& path, const Campaign& campaign, double second
 
 void print_algorithm(std::string_view name, const Outcome& outcome) {
   const auto& [proof, mutants] = outcome;
-  fmt::print("{:<20} {:>8} programs {:>12} instructions {:>10} results  mutants {:>6}/{:<6}{}{}{}\n", name,
+  fmt::print("{:<34} {:>8} programs {:>12} instructions {:>10} results  mutants {:>6}/{:<6}{}{}{}\n", name,
              proof.programs, proof.instructions, proof.elements, mutants.killed, mutants.total,
              mutants.equivalent > 0 ? fmt::format("  {} equivalent", mutants.equivalent) : "",
              missed(mutants) > 0 ? fmt::format("  {} MISSED", missed(mutants)) : "",
@@ -85,14 +85,16 @@ void print_algorithm(std::string_view name, const Outcome& outcome) {
 
 int prove(const ProveOptions& options) {
   using algos::check::Thoroughness;
-  if (!options.algorithm.empty()) algorithm_named(options.algorithm);
+  const std::optional<Collective> collective = collective_named(options.collective);
+  if (!options.algorithm.empty()) algorithms_named(collective, options.algorithm);
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<Task> tasks =
-      algos::check::tasks_of(algos::all_reduce_catalog(), {.thoroughness = options.quick  ? Thoroughness::quick
-                                                                           : options.full ? Thoroughness::full
-                                                                                          : Thoroughness::standard,
-                                                           .max_ranks = options.max_ranks,
-                                                           .algorithm = options.algorithm});
+      algos::check::tasks_of(algos::catalog(), {.thoroughness = options.quick  ? Thoroughness::quick
+                                                                : options.full ? Thoroughness::full
+                                                                               : Thoroughness::standard,
+                                                .max_ranks = options.max_ranks,
+                                                .collective = collective,
+                                                .algorithm = options.algorithm});
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   const std::vector<Outcome> outcomes = perform_all(tasks, threads);
   const Campaign campaign = summarize(tasks, outcomes);

@@ -94,6 +94,23 @@ typedef int umbel_op_t;
 
 typedef struct umbel_comm* umbel_comm_t;
 
+typedef enum umbel_collective {
+  UMBEL_ALL_REDUCE = 0,
+  UMBEL_BROADCAST = 1,
+  UMBEL_REDUCE = 2,
+  UMBEL_ALL_GATHER = 3,
+  UMBEL_REDUCE_SCATTER = 4,
+  UMBEL_ALL_TO_ALL = 5,
+  UMBEL_GATHER = 6,
+  UMBEL_SCATTER = 7,
+  UMBEL_BARRIER = 8,
+  UMBEL_ALL_GATHERV = 9,
+  UMBEL_REDUCE_SCATTERV = 10,
+  UMBEL_ALL_TO_ALLV = 11,
+  UMBEL_GATHERV = 12,
+  UMBEL_SCATTERV = 13
+} umbel_collective_t;
+
 /* How ranks find each other. The callbacks are called only inside umbel_comm_create, by all ranks in the same order.
  * They return 0 on success. */
 typedef struct umbel_bootstrap {
@@ -110,7 +127,7 @@ typedef struct umbel_bootstrap {
  * is left unset. Equal on all ranks. */
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
-  const char* algorithm; /* NULL or "auto": chosen per call; else the name of the algorithm to force */
+  const char* algorithm; /* as umbel_comm_set_algorithm takes it; NULL or "auto": chosen per call */
   int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; sums, products
                           * and averages of 16- and 8-bit floats are then served on 2 ranks at most */
   double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
@@ -164,25 +181,126 @@ UMBEL_API umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_boots
 /* Frees a communicator. Collective, but never blocks for long on a failed one. NULL is allowed. */
 UMBEL_API umbel_result_t umbel_comm_destroy(umbel_comm_t comm);
 
-/* Sum (or min, …) of `count` elements over all ranks; every rank gets the result. Collective, blocking.
- * send: [count] elements, not modified; equal to recv (in-place) or disjoint from it. May be NULL when count is 0.
- * recv: [count] elements; unspecified after an error.
- * After UMBEL_ERROR_MISMATCH, _TIMEOUT, _PEER_FAILURE or _SYSTEM the communicator has failed, and transfers of the
- * failed call may still touch its buffers: keep send and recv allocated until umbel_comm_destroy has returned.
- * UMBEL_ERROR_INVALID_ARGUMENT and _UNSUPPORTED leave the communicator usable. A rank that gets INVALID_ARGUMENT has
- * not taken part in the call: the others, if their arguments were right, wait for it until their deadline. Ranks may
- * mix in-place and out-of-place. The result is bitwise equal on all ranks. */
+/* Collectives. Blocking; called by every rank of the communicator, in the same order, with the same arguments but for
+ * the buffers: a difference is UMBEL_ERROR_MISMATCH, on every rank that is inside a call within a second, and on the
+ * others at their next call.
+ *
+ * Counts are elements, not bytes; 0 is allowed. A buffer may be NULL where it has no elements or is not significant
+ * (the send buffer of other ranks than the root in a broadcast, …); what is not significant is not looked at. send is
+ * never modified, unless it is the same memory as recv.
+ *
+ * In-place, one rule for each; ranks may mix in-place and out-of-place:
+ *   all_reduce, broadcast, reduce  recv == send
+ *   all_gather, gather             send == recv + rank * count elements: the own share at its place
+ *   scatter                        recv == send + rank * count elements
+ *   reduce_scatter                 recv == send + rank * count elements (as NCCL has it), or recv == send: the result
+ * at the start (as MPI has it); the rest of the buffer is not touched all_to_all                     recv == send Of
+ * rooted collectives that concerns the root. Otherwise send and recv must be disjoint.
+ *
+ * After UMBEL_ERROR_MISMATCH, _TIMEOUT, _PEER_FAILURE or _SYSTEM the communicator has failed, recv is unspecified, and
+ * transfers of the failed call may still touch its buffers: keep send and recv allocated until umbel_comm_destroy has
+ * returned. UMBEL_ERROR_INVALID_ARGUMENT and _UNSUPPORTED leave the communicator usable. A rank that gets
+ * INVALID_ARGUMENT has not taken part in the call: the others, if their arguments were right, wait for it until their
+ * deadline. */
+
+/* Sum (or min, …) over all ranks; every rank gets the result, bitwise equal on all.
+ * send, recv: [count] */
 UMBEL_API umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
                                           umbel_op_t op, umbel_comm_t comm);
+/* Every rank gets the root's elements. send: [count] on the root, else not significant. recv: [count] */
+UMBEL_API umbel_result_t umbel_broadcast(const void* send, void* recv, size_t count, umbel_dtype_t dtype, int root,
+                                         umbel_comm_t comm);
+/* Sum (or min, …) over all ranks; the root gets the result. send: [count]. recv: [count] on the root, else not
+ * significant. */
+UMBEL_API umbel_result_t umbel_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype, umbel_op_t op,
+                                      int root, umbel_comm_t comm);
+/* Every rank gets every rank's elements, in the order of ranks. send: [count]. recv: [ranks * count] */
+UMBEL_API umbel_result_t umbel_all_gather(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                          umbel_comm_t comm);
+/* Sum (or min, …) over all ranks; rank r gets share r of the result. send: [ranks * count]. recv: [count] */
+UMBEL_API umbel_result_t umbel_reduce_scatter(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                              umbel_op_t op, umbel_comm_t comm);
+/* Rank r gets share r of every rank's elements, in the order of ranks. send, recv: [ranks * count] */
+UMBEL_API umbel_result_t umbel_all_to_all(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                          umbel_comm_t comm);
+/* The root gets every rank's elements, in the order of ranks. send: [count]. recv: [ranks * count] on the root, else
+ * not significant. */
+UMBEL_API umbel_result_t umbel_gather(const void* send, void* recv, size_t count, umbel_dtype_t dtype, int root,
+                                      umbel_comm_t comm);
+/* Rank r gets share r of the root's elements. send: [ranks * count] on the root, else not significant. recv: [count] */
+UMBEL_API umbel_result_t umbel_scatter(const void* send, void* recv, size_t count, umbel_dtype_t dtype, int root,
+                                       umbel_comm_t comm);
+/* No rank returns before every rank has called it. */
+UMBEL_API umbel_result_t umbel_barrier(umbel_comm_t comm);
 
-/* Forces `algorithm` (NULL or "auto": none) for the calls that follow. Collective in effect: every rank must set the
- * same. */
+/* A call with its buffers, for the forms that return at once. Start from UMBEL_ARGS_INIT. */
+typedef struct umbel_args {
+  size_t struct_size; /* sizeof(umbel_args_t) */
+  umbel_collective_t collective;
+  const void* send; /* as the blocking function takes it; so the rest */
+  void* recv;
+  size_t count;
+  umbel_dtype_t dtype;
+  umbel_op_t op; /* of a collective that reduces */
+  int root;      /* of a rooted one */
+} umbel_args_t;
+
+#define UMBEL_ARGS_INIT \
+  { sizeof(umbel_args_t), UMBEL_ALL_REDUCE, NULL, NULL, 0, UMBEL_FP32, UMBEL_SUM, 0 }
+
+/* An operation that was, or is to be, started. Used by one thread at a time. */
+typedef struct umbel_request* umbel_request_t;
+
+/* Starts a call and returns. Collective: all ranks start and call in the same order, blocking calls among them. Any
+ * number may be under way; they run one after another, in the order of their starts, and may be waited for in any order.
+ * They go on while the program is inside a wait, a test or another call on the communicator, or, with
+ * UMBEL_PROGRESS_THREAD=1, at any time. Until an operation is done its buffers are its own: nothing may write them, nor
+ * read recv. A failure of the communicator ends all of them with its error.
+ * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
+UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+
+/* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers
+ * then. Collective and blocking; all ranks prepare in the same order, but may start what they have prepared in any
+ * order: it has a communicator of its own, made of `comm`, with its algorithms as they are forced there at the time. */
+UMBEL_API umbel_result_t umbel_prepare(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+/* Starts a prepared call, once more. UMBEL_ERROR_INVALID_ARGUMENT while it is under way, or when it was not prepared. */
+UMBEL_API umbel_result_t umbel_request_start(umbel_request_t request);
+
+/* Goes on, without waiting; *done is nonzero when the operation is done, or was never started. The operation's error, if
+ * it has failed. */
+UMBEL_API umbel_result_t umbel_request_test(umbel_request_t request, int* done);
+/* Returns when the operation is done; at once when it was never started. The operation's error, if it has failed. */
+UMBEL_API umbel_result_t umbel_request_wait(umbel_request_t request);
+/* Waits for all of them; the first error, if any has failed. NULLs are left out. */
+UMBEL_API umbel_result_t umbel_wait_all(size_t count, const umbel_request_t* requests);
+/* Frees a request; of an operation that is under way, once it is done (it waits). Of a prepared one collective. NULL is
+ * allowed. */
+UMBEL_API umbel_result_t umbel_request_free(umbel_request_t request);
+
+/* Makes a communicator of the ranks that give the same `color`, in the order of `key`, then of rank. Collective over
+ * `comm`. It has the options of `comm`. With a negative color a rank is in none: *made is NULL. */
+UMBEL_API umbel_result_t umbel_comm_split(umbel_comm_t comm, int color, int key, umbel_comm_t* made);
+/* Makes another communicator of the same ranks. Collective. */
+UMBEL_API umbel_result_t umbel_comm_dup(umbel_comm_t comm, umbel_comm_t* made);
+
+/* Forces algorithms for the calls that follow. Collective in effect: every rank must set the same.
+ * NULL or "auto": the cost model chooses. "ring": for every collective that has an algorithm of this name; the others
+ * choose. "all_reduce:ring,broadcast:chain": for these collectives; the others choose. */
 UMBEL_API umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm);
 
-/* UMBEL_SUCCESS when `algorithm` ("auto": any) can serve an all-reduce of `count` elements of `dtype` by `op` here;
- * UMBEL_ERROR_UNSUPPORTED with the reason as the last error when it cannot. Local. */
-UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count,
-                                             umbel_dtype_t dtype, umbel_op_t op);
+/* A call without its buffers. */
+typedef struct umbel_call {
+  size_t struct_size; /* sizeof(umbel_call_t) */
+  umbel_collective_t collective;
+  size_t count; /* as the call takes it */
+  umbel_dtype_t dtype;
+  umbel_op_t op; /* of a collective that reduces */
+  int root;      /* of a rooted one */
+} umbel_call_t;
+
+/* UMBEL_SUCCESS when `algorithm` ("auto": any) of the call's collective can serve it here; UMBEL_ERROR_UNSUPPORTED with
+ * the reason as the last error when it cannot. Local. */
+UMBEL_API umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, const umbel_call_t* call);
 
 /* Health. UMBEL_SUCCESS while the communicator is usable, else the code of its failure (a dead rank, an abort by
  * another rank). Local: it does not wait for other ranks. It waits while another thread is inside a call on the same
@@ -193,10 +311,12 @@ UMBEL_API umbel_result_t umbel_comm_check(umbel_comm_t comm);
 UMBEL_API umbel_result_t umbel_comm_get_info(umbel_comm_t comm, umbel_comm_info_t* info);
 UMBEL_API umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_info_t* info);
 
-/* Names of the all-reduce algorithms: index 0 … until NULL. Static strings. */
-UMBEL_API const char* umbel_algorithm_name(size_t index);
+/* Names of a collective's algorithms: index 0 … until NULL. Static strings. */
+UMBEL_API const char* umbel_algorithm_name(umbel_collective_t collective, size_t index);
 /* One line about it; NULL when there is no such name. */
-UMBEL_API const char* umbel_algorithm_summary(const char* name);
+UMBEL_API const char* umbel_algorithm_summary(umbel_collective_t collective, const char* name);
+/* "all_reduce", …; NULL when there is no such collective. */
+UMBEL_API const char* umbel_collective_name(umbel_collective_t collective);
 
 /* Message of the calling thread's last failure; "" when there was none. Valid until its next failing call. */
 UMBEL_API const char* umbel_last_error(void);

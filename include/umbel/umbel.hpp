@@ -120,6 +120,53 @@ template <class R>
 concept WritableElementRange =
     ElementRange<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
+template <class A, class B>
+concept SameElement = std::same_as<std::ranges::range_value_t<A>, std::ranges::range_value_t<B>>;
+
+/// A call without its buffers.
+struct Call {
+  umbel_collective_t collective = UMBEL_ALL_REDUCE;
+  std::size_t count = 0;  ///< as the call takes it
+  umbel_dtype_t dtype = UMBEL_FP32;
+  umbel_op_t op = UMBEL_SUM;  ///< of a collective that reduces
+  int root = 0;               ///< of a rooted one
+};
+
+/// Owner of an operation that was started, or prepared. Move-only. Its buffers must outlive it.
+class Request {
+ public:
+  Request() noexcept = default;
+  /// Takes ownership of `handle`.
+  explicit Request(umbel_request_t handle) noexcept : handle_(handle) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  Request(Request&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Request& operator=(Request&& other) noexcept {
+    if (this != &other) {
+      umbel_request_free(handle_);
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  /// Waits for an operation that is under way.
+  ~Request() { umbel_request_free(handle_); }
+
+  /// Starts a prepared operation once more. @throws Error
+  void start() { check(umbel_request_start(handle_)); }
+  /// Goes on without waiting; whether the operation is done. @throws Error that it failed with
+  bool test() {
+    int done = 0;
+    check(umbel_request_test(handle_, &done));
+    return done != 0;
+  }
+  /// @throws Error that the operation failed with
+  void wait() { check(umbel_request_wait(handle_)); }
+  umbel_request_t native() const noexcept { return handle_; }
+
+ private:
+  umbel_request_t handle_ = nullptr;
+};
+
 /// Owner of an operator that umbel_op_create or umbel_op_create_premul_sum made; converts to a umbel_op_t. Move-only.
 class Op {
  public:
@@ -206,35 +253,130 @@ class Comm {
   int ranks() const { return info().ranks; }
   int nodes() const { return info().nodes; }
 
-  /// Every rank gets the sum (or min, …) of `send` over the ranks. Collective, blocking.
-  /// @pre  the same length, type and op on all ranks; send and recv have the same length and are disjoint or equal.
-  /// @post recv is bitwise equal on all ranks.
-  /// @throws Error (InvalidArgument, Mismatch, Timeout, PeerFailure by its code)
-  template <ElementRange Send, WritableElementRange Recv>
-  requires std::same_as<std::ranges::range_value_t<Send>, std::ranges::range_value_t<Recv>>
-  void all_reduce(const Send& send, Recv&& recv, umbel_op_t op = UMBEL_SUM) {
-    if (std::ranges::size(send) != std::ranges::size(recv)) {
-      throw Error(UMBEL_ERROR_INVALID_ARGUMENT, "all_reduce: send has " + std::to_string(std::ranges::size(send)) +
-                                                    " elements, recv has " + std::to_string(std::ranges::size(recv)));
-    }
-    check(umbel_all_reduce(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(recv),
-                           dtype_of<std::ranges::range_value_t<Recv>>, op, handle_));
-  }
+  // The collectives of umbel.h, blocking: its rules hold (in-place, NULL, mismatches). Lengths are the ranges'; `recv`,
+  // or `send`, may be empty where a rank has none. All throw Error: InvalidArgument, Mismatch, Timeout, PeerFailure by
+  // its code.
 
+  /// Every rank gets the sum (or min, …) of `send` over the ranks, bitwise equal on all. @pre equal lengths
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_reduce(const Send& send, Recv&& recv, umbel_op_t op = UMBEL_SUM) {
+    demand(std::ranges::size(send) == std::ranges::size(recv), "all_reduce", send, recv, "as many");
+    check(umbel_all_reduce(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(recv), dtype<Recv>, op,
+                           handle_));
+  }
   /// The same with the result in place of the input.
   template <WritableElementRange Data>
   void all_reduce_in_place(Data&& data, umbel_op_t op = UMBEL_SUM) {
-    check(umbel_all_reduce(std::ranges::data(data), std::ranges::data(data), std::ranges::size(data),
-                           dtype_of<std::ranges::range_value_t<Data>>, op, handle_));
+    check(umbel_all_reduce(std::ranges::data(data), std::ranges::data(data), std::ranges::size(data), dtype<Data>, op,
+                           handle_));
   }
 
-  /// Forces an algorithm for the calls that follow; "auto": none. The same on every rank. @throws Error
+  /// Every rank's `data` becomes the root's. @pre equal lengths on all ranks
+  template <WritableElementRange Data>
+  void broadcast(Data&& data, int root) {
+    check(umbel_broadcast(std::ranges::data(data), std::ranges::data(data), std::ranges::size(data), dtype<Data>, root,
+                          handle_));
+  }
+
+  /// The root's `recv` becomes the sum (or min, …) of `send` over the ranks. @pre on the root: equal lengths
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void reduce(const Send& send, Recv&& recv, int root, umbel_op_t op = UMBEL_SUM) {
+    demand(rank() != root || std::ranges::size(send) == std::ranges::size(recv), "reduce", send, recv, "as many");
+    check(umbel_reduce(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(send), dtype<Send>, op, root,
+                       handle_));
+  }
+
+  /// Every rank's `recv` becomes all ranks' `send`, in the order of ranks. @pre recv is ranks() times as long
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_gather(const Send& send, Recv&& recv) {
+    demand(std::ranges::size(recv) == shares_of(send), "all_gather", send, recv, "ranks times as many");
+    check(umbel_all_gather(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(send), dtype<Send>,
+                           handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of the sum (or min, …) of `send` over the ranks. @pre send is ranks() times as
+  /// long
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void reduce_scatter(const Send& send, Recv&& recv, umbel_op_t op = UMBEL_SUM) {
+    demand(std::ranges::size(send) == shares_of(recv), "reduce_scatter", send, recv, "a rank's share of them");
+    check(umbel_reduce_scatter(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(recv), dtype<Recv>,
+                               op, handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of all ranks' `send`, in the order of ranks. @pre equal lengths, divisible by
+  /// ranks()
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_to_all(const Send& send, Recv&& recv) {
+    const std::size_t share = std::ranges::size(send) / static_cast<std::size_t>(ranks());
+    demand(std::ranges::size(send) == std::ranges::size(recv) &&
+               share * static_cast<std::size_t>(ranks()) == std::ranges::size(send),
+           "all_to_all", send, recv, "as many, a multiple of the ranks");
+    check(umbel_all_to_all(std::ranges::data(send), std::ranges::data(recv), share, dtype<Send>, handle_));
+  }
+
+  /// The root's `recv` becomes all ranks' `send`, in the order of ranks. @pre on the root: recv is ranks() times as
+  /// long
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void gather(const Send& send, Recv&& recv, int root) {
+    demand(rank() != root || std::ranges::size(recv) == shares_of(send), "gather", send, recv, "ranks times as many");
+    check(umbel_gather(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(send), dtype<Send>, root,
+                       handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of the root's `send`. @pre on the root: send is ranks() times as long
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void scatter(const Send& send, Recv&& recv, int root) {
+    demand(rank() != root || std::ranges::size(send) == shares_of(recv), "scatter", send, recv,
+           "a rank's share of them");
+    check(umbel_scatter(std::ranges::data(send), std::ranges::data(recv), std::ranges::size(recv), dtype<Recv>, root,
+                        handle_));
+  }
+
+  /// Returns when every rank has called it.
+  void barrier() { check(umbel_barrier(handle_)); }
+
+  /// Starts any of the calls above and returns (umbel_start). @throws Error
+  Request start(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_start(&args, handle_, &request));
+    return Request(request);
+  }
+  /// Prepares a call that is to be started many times (umbel_prepare). Collective. @throws Error
+  Request prepare(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_prepare(&args, handle_, &request));
+    return Request(request);
+  }
+
+  /// A communicator of the ranks with this color, in the order of `key`; an empty one for a negative color. Collective.
+  /// @throws Error
+  Comm split(int color, int key) {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_split(handle_, color, key, &made));
+    return Comm(made);
+  }
+  /// Another communicator of the same ranks. Collective. @throws Error
+  Comm dup() {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_dup(handle_, &made));
+    return Comm(made);
+  }
+
+  /// Forces algorithms for the calls that follow, as umbel_comm_set_algorithm takes them. The same on every rank.
+  /// @throws Error
   void set_algorithm(const std::string& name) { check(umbel_comm_set_algorithm(handle_, name.c_str())); }
 
   /// Why `algorithm` cannot serve this call; nullopt when it can. @throws Error on anything else (no such algorithm).
-  std::optional<std::string> refusal(const std::string& algorithm, std::size_t count, umbel_dtype_t dtype,
-                                     umbel_op_t op) const {
-    const umbel_result_t result = umbel_comm_supports(handle_, algorithm.c_str(), count, dtype, op);
+  std::optional<std::string> refusal(const std::string& algorithm, const Call& call) const {
+    const umbel_call_t native{sizeof(native), call.collective, call.count, call.dtype, call.op, call.root};
+    const umbel_result_t result = umbel_comm_supports(handle_, algorithm.c_str(), &native);
     if (result == UMBEL_ERROR_UNSUPPORTED) {
       return umbel_last_error();
     }
@@ -254,6 +396,23 @@ class Comm {
   void check_health() const { check(umbel_comm_check(handle_)); }
 
  private:
+  template <class Range>
+  static constexpr umbel_dtype_t dtype = dtype_of<std::ranges::range_value_t<Range>>;
+
+  /// Elements of all ranks' shares when `share` is one.
+  template <class Range>
+  std::size_t shares_of(const Range& share) const {
+    return std::ranges::size(share) * static_cast<std::size_t>(ranks());
+  }
+
+  template <class Send, class Recv>
+  static void demand(bool fits, const char* call, const Send& send, const Recv& recv, const char* needed) {
+    if (fits) return;
+    throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": send has " +
+                                                  std::to_string(std::ranges::size(send)) + " elements, recv has " +
+                                                  std::to_string(std::ranges::size(recv)) + "; it must have " + needed);
+  }
+
   umbel_comm_t handle_ = nullptr;
 };
 

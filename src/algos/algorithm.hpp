@@ -21,6 +21,7 @@ struct Spec {
   int channels = 1;      ///< independent lanes sets side by side (several rings); at least 1
   int depth = 2;         ///< slots per message stream: how many chunks may be in flight; at least 1
   bool ordered = false;  ///< fold several operands as a balanced tree, at some cost: what reproducible mode asks for
+  Rank root = 0;         ///< of a rooted collective; else 0
 
   bool operator==(const Spec&) const = default;
 };
@@ -43,20 +44,22 @@ struct CostQuery {
   const Shape& shape;
   const Spec& spec;
   const Model& model;
-  std::uint64_t bytes = 0;  ///< n: bytes of the buffer on each rank
+  std::uint64_t bytes = 0;  ///< n: of the buffer on each rank; of a ranked collective, of one rank's share
   Cut cut{};
 };
 
 /// The documented formula, written by hand (never counted from a program). The checker counts and compares.
 struct Traffic {
   int steps = 0;    ///< transfers between ranks on the longest path from an input to an output, with one chunk
+                    ///< barrier: transfers and signals between ranks on the longest path from an entry to an exit
   double sent = 0;  ///< elements that leave the busiest rank ÷ n, for n divisible by the number of blocks: messages
                     ///< sent, and its memory read by peers
 };
 
 /// One way to do a collective.
 struct Algorithm {
-  std::string_view name;
+  Collective collective = Collective::all_reduce;
+  std::string_view name;     ///< unique in its collective
   std::string_view summary;  ///< one line
   std::string_view steps;    ///< the formula in words, e.g. "2(p−1)"
   std::string_view sent;     ///< the formula in words, e.g. "2n(p−1)/p"
@@ -65,16 +68,20 @@ struct Algorithm {
   std::string (*refuses)(const Shape&, const Spec&);
   Program (*build)(Rank, const Shape&, const Spec&);
   Traffic (*traffic)(const Shape&, const Spec&);
-  /// Whether every result is the canonical expression (canonical.hpp); what reproducible mode needs.
+  /// Whether every result is the canonical expression (canonical.hpp); what reproducible mode needs. Of a collective
+  /// that does not reduce, always.
   bool (*canonical)(const Shape&, const Spec&);
   /// Predicted seconds for one call.
   double (*cost)(const CostQuery&);
 };
 
-/// Every all-reduce algorithm, in a fixed order.
-std::span<const Algorithm> all_reduce_catalog();
+/// Every algorithm of a collective, in a fixed order; a v-form has those of its plain one.
+std::span<const Algorithm> catalog(Collective collective);
+
+/// Every algorithm of every collective.
+std::span<const Algorithm> catalog();
 
 /// nullptr when there is no such algorithm.
-const Algorithm* find_all_reduce(std::string_view name);
+const Algorithm* find(Collective collective, std::string_view name);
 
 }  // namespace umbel::algos

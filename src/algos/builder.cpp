@@ -24,9 +24,13 @@ Index cyclic(Counter counter, int coef, int base, int modulus, int offset) {
 }
 
 Builder::Builder(Rank rank, const Shape& shape, Cutting cutting, int kinds) : shape_(shape) {
+  program_.collective = cutting.collective;
+  program_.root = cutting.root;
   program_.rank = rank;
   program_.ranks = shape.ranks();
-  program_.blocks = cutting.blocks;
+  program_.shares = ranked(cutting.collective) ? cutting.blocks : 0;
+  program_.blocks = ranked(cutting.collective) ? cutting.blocks * shape.ranks() : cutting.blocks;
+  program_.order = std::move(cutting.order);
   program_.chunk_blocks = cutting.chunk_blocks;
   program_.uses_pieces = cutting.pieces;
   program_.uses_chunks = cutting.chunks;
@@ -77,11 +81,12 @@ int Builder::signal_index(SignalTarget target) {
   return index;
 }
 
-Counter Builder::open(Trip trip, int times) {
+Counter Builder::open(Trip trip, int times, std::uint32_t slice) {
   if (depth_ == kMaxLoopDepth) throw InvalidArgument("loops are nested too deeply");
   for (OpenLane& lane : lanes_) {
     lane.loops.push_back(static_cast<std::uint32_t>(lane.instrs.size()));
-    lane.instrs.push_back({.op = OpCode::loop_begin, .trip = trip, .times = static_cast<std::uint32_t>(times)});
+    lane.instrs.push_back(
+        {.op = OpCode::loop_begin, .trip = trip, .src = slice, .times = static_cast<std::uint32_t>(times)});
   }
   return {depth_++};
 }
@@ -110,6 +115,7 @@ Slice Builder::slice(Buffer buffer, Rank of, const Range& range) const {
   s.piece = range.piece;
   s.block = range.block;
   s.chunk = range.chunk;
+  s.lengths = range.lengths;
   return s;
 }
 
@@ -208,10 +214,14 @@ Program Builder::finish() {
   return std::move(program_);
 }
 
-Program alone(const Shape& shape) {
-  Builder b(0, shape, {}, 0);
+Program alone(const Shape& shape, Collective collective) {
+  Builder b(0, shape, {.collective = collective}, 0);
+  if (collective == Collective::barrier) return b.finish();
   const LaneRef lane = b.memory_lane();
-  b.reduce(lane, b.output({}), {b.input({})}, true);
+  if (reduces(collective))
+    b.reduce(lane, b.output({}), {b.input({})}, true);
+  else
+    b.copy(lane, b.output({}), b.input({}));
   return b.finish();
 }
 

@@ -60,14 +60,18 @@ struct Range {
   int blocks = 1;
   Index chunk{};
   Index piece{};
+  Buffer lengths = Buffer::input;  ///< of a window slice: whose shares it is as long as (Slice::lengths)
 };
 
-/// How a call's data is cut; equal on all ranks.
+/// What is called and how its data is cut; equal on all ranks.
 struct Cutting {
-  int blocks = 1;
+  Collective collective = Collective::all_reduce;
+  Rank root = 0;
+  int blocks = 1;  ///< of a piece; of a ranked collective, of a share
   int chunk_blocks = 1;
   bool pieces = false;
   bool chunks = false;
+  std::vector<Rank> order{};  ///< ranked: whose share comes at each place of the numbering of blocks; empty: the ranks'
 };
 
 /// Where the partial results of a fold as a tree lie; no slots: folded left to right.
@@ -114,6 +118,13 @@ class Builder {
   void each_chunk(Body&& body) {
     loop(Trip::chunks, 1, body);
   }
+  /// For each chunk that `range` has in the shares of `lengths`, by whatever its length is (Trip::slice).
+  template <class Body>
+  void each_chunk_of(const Range& range, Buffer lengths, Body&& body) {
+    const Counter counter = open(Trip::slice, 1, add(slice(lengths, rank(), range)));
+    body(counter);
+    close();
+  }
 
   Slice input(const Range& range) const { return input(range, rank()); }
   Slice input(const Range& range, Rank of) const { return slice(Buffer::input, of, range); }
@@ -150,7 +161,7 @@ class Builder {
     body(counter);
     close();
   }
-  Counter open(Trip trip, int times);
+  Counter open(Trip trip, int times, std::uint32_t slice = 0);
   void close();
   LaneRef lane(LaneKind kind);
   Slice slice(Buffer buffer, Rank of, const Range& range) const;
@@ -166,6 +177,6 @@ class Builder {
 };
 
 /// What one rank does when it is alone.
-Program alone(const Shape& shape);
+Program alone(const Shape& shape, Collective collective = Collective::all_reduce);
 
 }  // namespace umbel::algos

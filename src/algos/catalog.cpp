@@ -2,14 +2,24 @@
 // Copyright (c) 2026, the Umbel authors
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "algos/algorithm.hpp"
+#include "algos/all_gather/all_gather.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
+#include "algos/all_to_all/all_to_all.hpp"
+#include "algos/barrier/barrier.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/scatter/scatter.hpp"
 
 namespace umbel::algos {
 
+namespace {
+
+// Of two with the same predicted time the planner takes the first.
+
 std::span<const Algorithm> all_reduce_catalog() {
-  // Of two with the same predicted time the planner takes the first.
   static const auto catalog = std::to_array<Algorithm>({
       all_reduce::one_shot(),
       all_reduce::two_shot(),
@@ -27,10 +37,91 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
-const Algorithm* find_all_reduce(std::string_view name) {
-  const auto catalog = all_reduce_catalog();
-  const auto found = std::ranges::find(catalog, name, &Algorithm::name);
-  return found == catalog.end() ? nullptr : &*found;
+std::span<const Algorithm> all_gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_gather::direct(),
+      all_gather::ring(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> all_to_all_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_to_all::direct(),
+      all_to_all::pairwise(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> reduce_scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce_scatter::direct(),
+      reduce_scatter::pairwise(),
+      reduce_scatter::ring(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      gather::direct(),
+      gather::linear(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      scatter::direct(),
+      scatter::linear(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> barrier_catalog() {
+  static const auto catalog =
+      std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
+  return catalog;
+}
+
+}  // namespace
+
+std::span<const Algorithm> catalog(Collective collective) {
+  switch (plain(collective)) {
+    case Collective::all_reduce:
+      return all_reduce_catalog();
+    case Collective::all_gather:
+      return all_gather_catalog();
+    case Collective::reduce_scatter:
+      return reduce_scatter_catalog();
+    case Collective::all_to_all:
+      return all_to_all_catalog();
+    case Collective::gather:
+      return gather_catalog();
+    case Collective::scatter:
+      return scatter_catalog();
+    case Collective::barrier:
+      return barrier_catalog();
+    default:
+      return {};
+  }
+}
+
+std::span<const Algorithm> catalog() {
+  static const std::vector<Algorithm> all = [] {
+    std::vector<Algorithm> list;
+    for (const Collective collective : all_collectives())
+      if (plain(collective) == collective)
+        for (const Algorithm& algorithm : catalog(collective)) list.push_back(algorithm);
+    return list;
+  }();
+  return all;
+}
+
+const Algorithm* find(Collective collective, std::string_view name) {
+  const auto all = catalog(collective);
+  const auto found = std::ranges::find(all, name, &Algorithm::name);
+  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace umbel::algos

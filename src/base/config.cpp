@@ -204,6 +204,15 @@ constexpr std::array kVariables{
         .agreed = false,
         .set = [](Config& c, std::string_view text) { c.wait = static_cast<WaitMode>(index_of(kWaitNames, text)); },
         .get = [](const Config& c) { return std::string(name_of(c.wait)); }},
+    Config::Variable{
+        .name = "UMBEL_PROGRESS_THREAD",
+        .type = "0 or 1",
+        .meaning =
+            "1: a thread of the library goes on with operations that were started (nonblocking, persistent) while "
+            "the program does something else. It costs the core that it runs on, while there are any.",
+        .agreed = false,
+        .set = [](Config& c, std::string_view text) { c.progress_thread = parse_switch(text); },
+        .get = [](const Config& c) { return std::string(c.progress_thread ? "1" : "0"); }},
 };
 
 /// Calls visit(name, value) for each UMBEL_* variable of an environment.

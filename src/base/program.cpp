@@ -25,29 +25,43 @@ std::uint32_t trips(std::uint64_t elements, std::uint64_t each, const char* vari
   return static_cast<std::uint32_t>(trips);
 }
 
-std::uint32_t choose_granule(std::uint64_t piece, std::uint32_t blocks, std::size_t elem_bytes) {
-  const std::uint64_t lines_per_block = piece * elem_bytes / kLineBytes / blocks;
+/// @param length elements of the range that is cut in `blocks`
+std::uint32_t choose_granule(std::uint64_t length, std::uint32_t blocks, std::size_t elem_bytes) {
+  const std::uint64_t lines_per_block = length * elem_bytes / kLineBytes / blocks;
   constexpr std::uint64_t kManyLines = 16;
-  return lines_per_block >= kManyLines ? static_cast<std::uint32_t>(kLineBytes / elem_bytes) : 1U;
+  if (lines_per_block < kManyLines || kLineBytes % elem_bytes != 0) return 1U;
+  return static_cast<std::uint32_t>(kLineBytes / elem_bytes);
 }
 
-/// Elements of the longest run of `run` blocks in a full piece.
+/// Elements of the longest run of `run` of `blocks` blocks that tile `length` elements.
+std::uint64_t longest_run(std::uint64_t length, std::uint64_t run, std::uint64_t blocks, std::uint64_t granule) {
+  const std::uint64_t units = divide_up(length, granule);
+  return std::min(length, divide_up(units * run, blocks) * granule);
+}
+
+/// The same for a run of blocks of this binding.
 std::uint64_t longest_run(const Binding& b, std::uint64_t run) {
-  const std::uint64_t length = std::min(b.piece, b.count);
-  const std::uint64_t units = divide_up(length, b.granule);
-  return std::min(length, divide_up(units * run, b.blocks) * b.granule);
+  if (b.shares == 0) return longest_run(std::min(b.piece, b.count), run, b.blocks, b.granule);
+  return run >= b.shares ? run / b.shares * b.share : longest_run(b.share, run, b.shares, b.granule);
 }
 
 }  // namespace
 
 Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes, Cut cut, std::uint32_t granule) {
   Binding b;
-  b.count = count;
+  b.shares = static_cast<std::uint32_t>(program.shares);
+  b.share = b.shares != 0 ? count : 0;
+  b.count = b.shares != 0 ? count * static_cast<std::uint64_t>(program.ranks) : count;
+  b.order = program.order.empty() ? nullptr : program.order.data();
+  b.own_share[0] = input_part(program.collective, false) == Part::share;
+  b.own_share[1] = output_part(program.collective, false) == Part::share;
   b.elem_bytes = static_cast<std::uint32_t>(elem_bytes);
   b.blocks = static_cast<std::uint32_t>(program.blocks);
-  b.piece = std::max<std::uint64_t>(1, program.uses_pieces ? cut.piece_bytes / elem_bytes : count);
-  b.pieces = trips(count, b.piece, "UMBEL_PIECE_BYTES");
-  b.granule = granule != 0 ? granule : choose_granule(std::min(b.piece, count), b.blocks, elem_bytes);
+  b.piece = std::max<std::uint64_t>(1, program.uses_pieces ? cut.piece_bytes / elem_bytes : b.count);
+  b.pieces = trips(b.count, b.piece, "UMBEL_PIECE_BYTES");
+  b.granule = granule != 0    ? granule
+              : b.shares != 0 ? choose_granule(b.share, b.shares, elem_bytes)
+                              : choose_granule(std::min(b.piece, b.count), b.blocks, elem_bytes);
   b.chunk = std::numeric_limits<std::uint64_t>::max();
   if (program.uses_chunks) {
     b.chunk = std::max<std::uint64_t>(1, cut.chunk_bytes / elem_bytes);
@@ -130,6 +144,8 @@ std::string text(const Program& p, const Instr& in) {
           return "loop over pieces";
         case Trip::chunks:
           return "loop over chunks";
+        case Trip::slice:
+          return "loop over the chunks of " + text(p, p.slices[in.src]);
       }
       return "";
     case OpCode::loop_end:

@@ -13,6 +13,9 @@
 //   run of
 //   blocks ──▶ chunks   `chunk` elements each (the last one shorter or empty): what moves at a time
 //
+// Of a ranked collective (base/collective.hpp) the elements are one share per rank, each cut in Program::shares blocks;
+// there are no pieces then. A table may put the shares in another order, so that an algorithm counts along its ring.
+//
 // A slice names (piece, run of blocks, chunk) by index expressions over the loop counters. Slices past the end are
 // empty; an instruction on an empty slice still signals, so that uneven chunk counts stay balanced.
 //
@@ -25,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "base/collective.hpp"
 #include "base/types.hpp"
 
 #if defined(__CUDACC__)
@@ -78,6 +82,8 @@ struct SlotRef {
 
 /// A range of elements in one rank's memory. (piece, block, blocks, chunk) say which elements of the call it stands
 /// for, and so its length; for `input` and `output` they are also the position.
+/// In a ranked program a run of blocks lies inside one share, or, where the shares are in order, begins and ends with
+/// shares.
 struct Slice {
   Buffer buffer = Buffer::input;
   Rank rank = 0;            ///< whose memory; other than the executing rank only where memory is shared (same node)
@@ -85,8 +91,9 @@ struct Slice {
   Index piece{};
   Index block{};
   Index chunk{};
-  std::int32_t region = 0;  ///< window only: which region
-  SlotRef slot{};           ///< window only: which slot of it
+  Buffer lengths = Buffer::input;  ///< window only: whose shares give the length, where in- and output's differ
+  std::int32_t region = 0;         ///< window only: which region
+  SlotRef slot{};                  ///< window only: which slot of it
 };
 
 enum class OpCode : std::uint8_t {
@@ -100,8 +107,10 @@ enum class OpCode : std::uint8_t {
   loop_end,    ///< `jump` is the matching loop_begin
 };
 
-/// How often a loop runs: a number known to the builder, or one bound at the call.
-enum class Trip : std::uint8_t { constant, pieces, chunks };
+/// How often a loop runs: a number known to the builder, or one bound at the call. `slice`: as often as the run of
+/// blocks of the slice `src` has chunks. Where all shares are equal that is once at least, as of `chunks`: an empty
+/// slice still signals. In a v-form it may be never: ranks that have nothing for each other exchange nothing.
+enum class Trip : std::uint8_t { constant, pieces, chunks, slice };
 
 /// One instruction. Send and receive start a transfer; a net lane's transfers complete in the lane's order, and each
 /// completion signals `signal` if that is ≥ 0. A lane ends when its last transfer has completed.
@@ -149,14 +158,18 @@ struct Region {
   bool image = false;
 };
 
-/// What one rank runs. `blocks`, `chunk_blocks` and `regions` are equal on all ranks.
+/// What one rank runs. All but `rank`, the lanes and their tables is equal on all ranks.
 struct Program {
+  Collective collective = Collective::all_reduce;
+  Rank root = 0;  ///< of a rooted collective
   Rank rank = 0;
   std::int32_t ranks = 1;
+  std::int32_t shares = 0;        ///< ranked: blocks per rank's share; else 0
   std::int32_t blocks = 1;        ///< blocks per piece
   std::int32_t chunk_blocks = 1;  ///< a Trip::chunks loop covers a run of this many blocks
   bool uses_pieces = false;       ///< has a loop over pieces; without it the call is one piece
   bool uses_chunks = false;       ///< has a loop over chunks; without it a run is one chunk
+  std::vector<Rank> order;  ///< ranked: whose share comes at each place of the numbering of blocks; empty: the ranks'
   std::vector<Region> regions;
   std::vector<Lane> lanes;
   std::vector<Instr> instrs;
@@ -165,20 +178,33 @@ struct Program {
   std::vector<SignalTarget> signals;
 };
 
-/// The numbers that a call binds to a program: a pure function of agreed inputs. Plain data, also read on the device.
+/// The shares of a v-form, by rank, in elements: how many, and where in this rank's buffer. For a buffer that holds one
+/// share alone, `first` counts from that share.
+struct Shares {
+  const std::uint64_t* count = nullptr;
+  const std::uint64_t* first = nullptr;
+};
+
+/// The numbers that a call binds to a program: a pure function of agreed inputs, but for the shares of v-forms. Plain
+/// data, also read on the device.
 struct Binding {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;    ///< of the whole call: of a ranked one all shares
+  std::uint64_t share = 0;    ///< ranked, without tables: elements of a rank's share
   std::uint64_t piece = 0;    ///< elements per piece
   std::uint64_t chunk = 0;    ///< elements per chunk
   std::uint32_t pieces = 1;   ///< trips of Trip::pieces; at least 1
   std::uint32_t chunks = 1;   ///< trips of Trip::chunks; at least 1
   std::uint32_t blocks = 1;   ///< blocks per piece
-  std::uint32_t granule = 1;  ///< block boundaries are multiples of this many elements
+  std::uint32_t shares = 0;   ///< ranked: blocks per share; else 0
+  std::uint32_t granule = 1;  ///< block boundaries are multiples of this many elements, counted from piece or share
   std::uint32_t elem_bytes = 1;
   std::uint64_t region_offset[kMaxRegions] = {};  ///< bytes from the start of a rank's window arena
   std::uint64_t slot_bytes[kMaxRegions] = {};
   bool region_image[kMaxRegions] = {};
   std::uint64_t window_bytes = 0;  ///< arena bytes that each rank needs
+  bool own_share[2] = {};          ///< input, output: the buffer holds its rank's share alone
+  const Rank* order = nullptr;     ///< Program::order; nullptr: the ranks'
+  Shares tables[2] = {};           ///< input, output: of a v-form; else nullptrs
 };
 
 /// Elements [first, first + count) of the call.
@@ -187,15 +213,39 @@ struct Extent {
   std::uint64_t count = 0;
 };
 
-/// First element, relative to the piece, of block `block` in a piece of `length` elements. The blocks tile the piece:
-/// block_start(l, 0) = 0, block_start(l, blocks) = l, and lengths differ by at most one granule.
-UMBEL_HOST_DEVICE constexpr std::uint64_t block_start(const Binding& b, std::uint64_t length, std::uint64_t block) {
-  if (block == 0) return 0;  // the ends, without divisions
-  if (block >= b.blocks) return length;
-  const std::uint64_t units = (length + b.granule - 1) / b.granule;
-  // units · block fits: units ≤ 2^48 elements, blocks ≤ 2^16.
-  const std::uint64_t start = units * block / b.blocks * b.granule;
+/// First element of part `part` of `parts` of a range of `length` elements. The parts tile the range: the first begins
+/// at 0, the one behind the last at `length`, and lengths differ by at most one granule.
+UMBEL_HOST_DEVICE constexpr std::uint64_t part_start(std::uint64_t length, std::uint64_t part, std::uint64_t parts,
+                                                     std::uint64_t granule) {
+  if (part == 0) return 0;  // the ends, without divisions
+  if (part >= parts) return length;
+  const std::uint64_t units = (length + granule - 1) / granule;
+  // units · part fits: units ≤ 2^48 elements, parts ≤ 2^16.
+  const std::uint64_t start = units * part / parts * granule;
   return start < length ? start : length;
+}
+
+/// First element, relative to the piece, of block `block` in a piece of `length` elements; not for ranked programs.
+UMBEL_HOST_DEVICE constexpr std::uint64_t block_start(const Binding& b, std::uint64_t length, std::uint64_t block) {
+  return part_start(length, block, b.blocks, b.granule);
+}
+
+/// Elements of rank `rank`'s share, as they lie in `buffer`.
+UMBEL_HOST_DEVICE constexpr Extent share_extent(const Binding& b, Buffer buffer, Rank rank) {
+  const Shares& table = b.tables[buffer == Buffer::output ? 1 : 0];
+  if (table.count != nullptr) return {table.first[rank], table.count[rank]};
+  return {static_cast<std::uint64_t>(rank) * b.share, b.share};
+}
+
+/// The elements of a run of blocks of a ranked program.
+UMBEL_HOST_DEVICE constexpr Extent ranked_extent(const Binding& b, Buffer buffer, std::uint64_t block,
+                                                 std::uint64_t blocks) {
+  const std::uint64_t place = block / b.shares;
+  const std::uint64_t part = block % b.shares;
+  const Extent share = share_extent(b, buffer, b.order != nullptr ? b.order[place] : static_cast<Rank>(place));
+  if (part + blocks > b.shares) return {share.first, blocks / b.shares * b.share};  // whole shares, equal and in order
+  const std::uint64_t low = part_start(share.count, part, b.shares, b.granule);
+  return {share.first + low, part_start(share.count, part + blocks, b.shares, b.granule) - low};
 }
 
 /// Elements of piece number `piece`: its first element and its length.
@@ -206,16 +256,37 @@ UMBEL_HOST_DEVICE constexpr Extent piece_extent(const Binding& b, std::uint64_t 
   return {first, rest < b.piece ? rest : b.piece};
 }
 
+/// The elements of a slice's whole run of blocks, all chunks.
+UMBEL_HOST_DEVICE constexpr Extent run_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  const std::uint64_t block = static_cast<std::uint64_t>(s.block.at(loops));
+  const std::uint64_t blocks = static_cast<std::uint64_t>(s.blocks);
+  if (b.shares != 0) return ranked_extent(b, s.buffer == Buffer::window ? s.lengths : s.buffer, block, blocks);
+  const Extent piece = piece_extent(b, static_cast<std::uint64_t>(s.piece.at(loops)));
+  const std::uint64_t low = block_start(b, piece.count, block);
+  return {piece.first + low, block_start(b, piece.count, block + blocks) - low};
+}
+
 /// The elements that a slice stands for.
 UMBEL_HOST_DEVICE constexpr Extent extent_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
-  const Extent piece = piece_extent(b, static_cast<std::uint64_t>(s.piece.at(loops)));
-  const std::uint64_t block = static_cast<std::uint64_t>(s.block.at(loops));
-  const std::uint64_t low = block_start(b, piece.count, block);
-  const std::uint64_t high = block_start(b, piece.count, block + static_cast<std::uint64_t>(s.blocks));
+  const Extent run = run_of(b, s, loops);
   const std::uint64_t skip = static_cast<std::uint64_t>(s.chunk.at(loops)) * b.chunk;
-  const std::uint64_t first = skip < high - low ? low + skip : high;
-  const std::uint64_t rest = high - first;
-  return {piece.first + first, rest < b.chunk ? rest : b.chunk};
+  const std::uint64_t first = skip < run.count ? skip : run.count;
+  const std::uint64_t rest = run.count - first;
+  return {run.first + first, rest < b.chunk ? rest : b.chunk};
+}
+
+/// Trips of a loop over the chunks of a slice's run.
+UMBEL_HOST_DEVICE constexpr std::uint32_t trips_over(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  const std::uint64_t count = run_of(b, s, loops).count;
+  if (count == 0) return b.tables[0].count == nullptr && b.tables[1].count == nullptr ? 1 : 0;
+  return static_cast<std::uint32_t>(count / b.chunk + (count % b.chunk != 0 ? 1U : 0U));
+}
+
+/// Byte offset of an input or output slice from the start of its buffer.
+UMBEL_HOST_DEVICE constexpr std::uint64_t user_offset(const Binding& b, const Slice& s, const Extent& extent) {
+  const bool own = b.own_share[s.buffer == Buffer::output ? 1 : 0];
+  const std::uint64_t origin = own ? share_extent(b, s.buffer, s.rank).first : 0;
+  return (extent.first - origin) * b.elem_bytes;
 }
 
 /// Byte offset of a window slice in its rank's arena. `consumed` is the count of signals of `s.slot.sem` that the
@@ -238,8 +309,9 @@ struct Cut {
   std::uint64_t chunk_bytes = 1U << 17U;
 };
 
-/// Binds a call to a program. The same result on every rank for the same `count`, `elem_bytes`, `cut` and program
-/// shape.
+/// Binds a call to a program, which must outlive the binding. The same result on every rank for the same `count`,
+/// `elem_bytes`, `cut` and program shape.
+/// @param count elements of a buffer; of a ranked collective, of a share: of a v-form, of the longest
 /// @param granule elements; 0 chooses: cache lines when every block has many of them, else 1.
 Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes, Cut cut, std::uint32_t granule = 0);
 

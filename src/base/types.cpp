@@ -60,14 +60,6 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
 std::string_view name_of(DType dtype) noexcept { return kDTypeNames[static_cast<std::size_t>(dtype)]; }
 std::string_view name_of(RedOp op) noexcept { return kRedOpNames[static_cast<std::size_t>(op)]; }
 
-std::string_view name_of(Collective collective) noexcept {
-  switch (collective) {
-    case Collective::all_reduce:
-      return "all_reduce";
-  }
-  return "?";
-}
-
 std::optional<DType> parse_dtype(std::string_view name) noexcept {
   for (DType dtype : kDTypes)
     if (equal_ignoring_case(name, name_of(dtype))) return dtype;

@@ -58,9 +58,6 @@ enum class RedOp : std::uint8_t {
 };
 inline constexpr int kRedOpCount = 13;  ///< without `user`
 
-/// The collectives that a call's fingerprint can name.
-enum class Collective : std::uint8_t { all_reduce };
-
 /// Bytes of one element.
 constexpr std::size_t size_of(DType dtype) noexcept {
   switch (dtype) {
@@ -163,7 +160,6 @@ constexpr bool serves(RedOp op, DType dtype) noexcept {
 /// Umbel's own name of the type: the enumerator's (int8 … fp64, fp8_e4m3, complex64, fp32_int32, …).
 std::string_view name_of(DType dtype) noexcept;
 std::string_view name_of(RedOp op) noexcept;
-std::string_view name_of(Collective collective) noexcept;
 
 /// Accepts our names, nccl-tests' (half, bfloat16, float, double, char, uint8, int32, f8e4m3, …) and MPI's for the
 /// pairs (float_int, double_int, 2int, long_int, short_int), in any case.

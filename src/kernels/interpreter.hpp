@@ -12,7 +12,7 @@
 //   bool    arrived(std::int32_t sem, std::uint32_t count);       // acquire: has Program::semaphores[sem] seen `count`
 //                                                                 // signals of this run? Does not wait.
 //   void    signal(std::int32_t signal, std::uint32_t count);     // release: Program::signals[signal] has now `count`
-//   Operand resolve(const Slice&, const Extent&, std::uint64_t window_offset);  // offset: 0 unless Buffer::window
+//   Operand resolve(const Slice&, std::uint64_t offset);          // bytes from the start of the slice's buffer
 //
 //   memory lanes
 //   Operand* operands();                                          // room for kMaxSources, the agent's own
@@ -80,20 +80,24 @@ namespace detail {
 /// What became of one instruction: done with it, unable to start it, or out of budget inside it.
 enum class Outcome : std::uint8_t { finished, blocked, partial };
 
-UMBEL_HOST_DEVICE constexpr std::uint32_t trips_of(const Instr& begin, const Binding& binding) {
+/// `loops`: with the counters of the loops around this one; its own, if it runs already, is not looked at.
+UMBEL_HOST_DEVICE constexpr std::uint32_t trips_of(const Instr& begin, const ProgramView& view,
+                                                   const LoopCounters& loops) {
   switch (begin.trip) {
     case Trip::constant:
       return begin.times;
     case Trip::pieces:
-      return binding.pieces;
+      return view.binding->pieces;
     case Trip::chunks:
-      return binding.chunks;
+      return view.binding->chunks;
+    case Trip::slice:
+      return trips_over(*view.binding, view.slices[begin.src], loops);
   }
   return 0;
 }
 
-UMBEL_HOST_DEVICE constexpr void begin_loop(const Instr& in, const Binding& binding, LaneState& lane) {
-  if (trips_of(in, binding) == 0) {
+UMBEL_HOST_DEVICE constexpr void begin_loop(const Instr& in, const ProgramView& view, LaneState& lane) {
+  if (trips_of(in, view, lane.loops) == 0) {
     lane.pc = in.jump + 1;
     return;
   }
@@ -103,7 +107,7 @@ UMBEL_HOST_DEVICE constexpr void begin_loop(const Instr& in, const Binding& bind
 
 UMBEL_HOST_DEVICE constexpr void end_loop(const Instr& in, const ProgramView& view, LaneState& lane) {
   std::uint32_t& counter = lane.loops.i[lane.depth - 1];
-  if (++counter < trips_of(view.instrs[in.jump], *view.binding)) {
+  if (++counter < trips_of(view.instrs[in.jump], view, lane.loops)) {
     lane.pc = in.jump + 1;
     return;
   }
@@ -115,12 +119,9 @@ UMBEL_HOST_DEVICE constexpr void end_loop(const Instr& in, const ProgramView& vi
 template <class Agent>
 UMBEL_HOST_DEVICE typename Agent::Operand resolve(const ProgramView& view, const LaneState& lane, Agent& agent,
                                                   const Slice& slice, const Extent& extent) {
-  std::uint64_t offset = 0;
-  if (slice.buffer == Buffer::window) {
-    const std::uint32_t turn = slice.slot.sem >= 0 ? view.consumed[slice.slot.sem] : 0U;
-    offset = window_offset(*view.binding, slice, lane.loops, extent, turn);
-  }
-  return agent.resolve(slice, extent, offset);
+  if (slice.buffer != Buffer::window) return agent.resolve(slice, user_offset(*view.binding, slice, extent));
+  const std::uint32_t turn = slice.slot.sem >= 0 ? view.consumed[slice.slot.sem] : 0U;
+  return agent.resolve(slice, window_offset(*view.binding, slice, lane.loops, extent, turn));
 }
 
 /// One signal more on `signal`, for which the agent makes the count visible.
@@ -194,7 +195,7 @@ UMBEL_HOST_DEVICE Outcome execute(const ProgramView& view, LaneState& lane, Agen
   Outcome outcome = Outcome::finished;
   switch (in.op) {
     case OpCode::loop_begin:
-      begin_loop(in, *view.binding, lane);
+      begin_loop(in, view, lane);
       return outcome;
     case OpCode::loop_end:
       end_loop(in, view, lane);

@@ -49,6 +49,7 @@ class LaneCheck {
         break;
       case OpCode::loop_begin:
         need(in.jump > pc_ && in.jump < lane_.end, "loop_begin's partner");
+        if (in.trip == Trip::slice) check_slice(in.src);
         open_loops_.push_back(pc_);
         need(open_loops_.size() <= kMaxLoopDepth, "loops nest too deep");
         break;
@@ -98,6 +99,11 @@ class LaneCheck {
 void validate(const Program& program) {
   if (program.regions.size() > kMaxRegions) {
     throw InvalidArgument(fmt::format("program of rank {}: more than {} regions", program.rank, kMaxRegions));
+  }
+  const bool whole_shares = program.shares > 0 && program.blocks == program.shares * program.ranks;
+  if (ranked(program.collective) ? !whole_shares || program.uses_pieces : program.shares != 0) {
+    throw InvalidArgument(fmt::format("program of rank {}: {} blocks in shares of {}, pieces {}", program.rank,
+                                      program.blocks, program.shares, program.uses_pieces));
   }
   for (const Lane& lane : program.lanes) LaneCheck(program, lane).run();
 }

@@ -94,9 +94,7 @@ class NetAgent {
 
   bool arrived(std::int32_t sem, std::uint32_t count) { return memory_.arrived(sem, count); }
   void signal(std::int32_t signal, std::uint32_t count) { memory_.signal(signal, count); }
-  Operand resolve(const Slice& slice, const Extent& extent, std::uint64_t window_offset) const {
-    return memory_.resolve(slice, extent, window_offset);
-  }
+  Operand resolve(const Slice& slice, std::uint64_t offset) const { return memory_.resolve(slice, offset); }
   bool send(const Instr& instr, const Operand& src, std::uint64_t bytes);
   bool recv(const Instr& instr, const Operand& dst, std::uint64_t bytes);
   bool drained() const { return head_ == tail_; }

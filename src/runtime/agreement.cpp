@@ -35,7 +35,7 @@ struct Hello {
 std::string build_text(const std::string& version) {
   std::string text = fmt::format("{} (header {}, message {}, summary {} bytes, {} banks; algorithms", version,
                                  sizeof(Header), sizeof(net::MessageHeader), sizeof(net::CallSummary), kBanks);
-  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) text += fmt::format(" {}", algorithm.name);
+  for (const algos::Algorithm& algorithm : algos::catalog()) text += fmt::format(" {}", algorithm.name);
   return text + ")";
 }
 

@@ -3,42 +3,25 @@
 #include "runtime/communicator.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <atomic>
+#include <deque>
+#include <memory>
 #include <mutex>
+#include <utility>
 
-#include <fmt/format.h>
-
-#include "algos/algorithm.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "kernels/host/reduce.hpp"
 #include "net/fork.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/executor.hpp"
 #include "runtime/facts.hpp"
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
-#include "runtime/planner.hpp"
+#include "runtime/runner.hpp"
+#include "runtime/splitting.hpp"
 #include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
 namespace {
-
-constexpr std::uint64_t kMaxCount = (std::uint64_t{1} << 48U) - 1;
-constexpr int kMaxTinyRanks = 64;
-constexpr int kQuickLooks = 100;  ///< at a node-mate's line before anything else is looked after
-
-PlannerInputs planner_inputs(const Founded& founded) {
-  return {.rank = founded.members.me,
-          .shape = founded.members.shape,
-          .model = founded.measured.model,
-          .layout = founded.layout,
-          .direct = founded.direct,
-          .reproducible = founded.config.reproducible,
-          .chunk_bytes = founded.config.chunk_bytes,
-          .piece_bytes = founded.config.piece_bytes,
-          .channels = founded.config.channels};
-}
 
 /// The bus bandwidth that nothing can beat: with one node the speed of copies in the cache, else that of the links.
 double busbw_limit_gbs(const Founded& founded) {
@@ -52,13 +35,12 @@ double busbw_limit_gbs(const Founded& founded) {
 
 class CommunicatorImpl final : public Communicator, private Participant {
  public:
-  explicit CommunicatorImpl(Founded founded)
+  CommunicatorImpl(Founded founded, CommOptions options)
       : founded_(std::move(founded)),
+        options_(std::move(options)),
         health_(founded_.members, founded_.config.timeout),
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
-        planner_(planner_inputs(founded_)),
-        executor_(founded_.members, health_, waiter_),
-        sources_(founded_.members.all.size()) {
+        runner_(founded_, health_, waiter_) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -66,11 +48,6 @@ class CommunicatorImpl final : public Communicator, private Participant {
              .node = shape.node_of(founded_.members.me),
              .busbw_limit_gbs = busbw_limit_gbs(founded_),
              .timeout = founded_.config.timeout};
-    one_shot_ = algorithm_index("one_shot");
-    tiny_allowed_ = shape.nodes() == 1 && shape.ranks() > 1 && shape.ranks() <= kMaxTinyRanks;
-    in_order_ = founded_.config.reproducible && shape.ranks() > 2;
-    if (in_order_) partials_.resize(founded_.members.all.size() * kInlineBytes);
-    set_algorithm(founded_.config.algorithm);
     if (net::Transport* transport = founded_.members.transport.get()) {
       transport->set_control_handler([this](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
         health_.on_control(peer, type, bytes);
@@ -85,64 +62,86 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (net::forked()) return;
     founded_.context->leave(*this);
     const std::scoped_lock inside(inside_);  // a thread that is still inside a call is misuse, and waited for
+    fail_all(std::make_exception_ptr(InvalidArgument("the communicator was destroyed before the operation was done")));
     founded_.members.own().header().closed.store(1, std::memory_order_release);
   }
 
-  void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) override {
-    check(send, recv, count, dtype);
+  void check(const CallArgs& args) const override { (void)in_place_of(args); }
+
+  void run(const CallArgs& args) override {
+    const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
-    if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0)
-      health_.throw_failure();  // before a plan, which may be refused for a reason of its own
-    const std::size_t bytes = count * size_of(dtype);
-    Call call{.seq = 0,
-              .input = static_cast<const std::byte*>(send),
-              .output = static_cast<std::byte*>(recv),
-              .dtype = dtype,
-              .op = op,
-              .summary = {.count = count,
-                          .collective = Collective::all_reduce,
-                          .dtype = dtype,
-                          .op = op,
-                          .extra = static_cast<std::uint8_t>(forced_ + 1)}};
-    const bool tiny = bytes <= kInlineBytes && tiny_allowed_ && tiny_serves(arithmetic_of(dtype, op));
-    const Plan* plan = tiny ? nullptr : &plan_for(key_of(count, dtype, op, forced_));
-    if (plan != nullptr) call.summary.plan = plan->hash;
-    call.seq = seq_ + 1;
-    health_.enter(call.seq, call.summary);
-    seq_ = call.seq;
-    if (tiny) {
-      all_reduce_tiny(call, count);
-    } else {
-      take_bank(call.seq);
-      publish(call);
-      executor_.run(*plan, call);
-      last_ = {.algorithm = plan->built->algorithm->name.data(), .predicted_s = plan->predicted_s};
-    }
-    founded_.members.own().header().done.store(seq_, std::memory_order_release);
+    throw_if_failed();
+    if (queue_.empty()) return run_now(args, in_place);
+    const OperationRef operation = enqueue(args, in_place);
+    complete(*operation);
   }
+
+  OperationRef start(const CallArgs& args) override {
+    const InPlace in_place = in_place_of(args);
+    const std::scoped_lock inside(inside_);
+    throw_if_failed();
+    OperationRef operation = enqueue(args, in_place);
+    try {
+      advance();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
+    return operation;
+  }
+
+  bool test(const OperationRef& operation) override {
+    if (net::forked()) net::refuse_if_forked("a test of an operation");
+    const std::scoped_lock inside(inside_);
+    try {
+      advance_some();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    if (operation->done) throw_error(*operation);
+    return operation->done;
+  }
+
+  void wait(const OperationRef& operation) override {
+    if (net::forked()) net::refuse_if_forked("a wait for an operation");
+    const std::scoped_lock inside(inside_);
+    complete(*operation);
+  }
+
+  std::unique_ptr<Communicator> split(int color, int key) override { return split_by(*this, color, key, options_); }
 
   void set_algorithm(std::string_view name) override {
-    forced_ = algorithm_index(name);
-    last_plan_ = nullptr;
+    const std::scoped_lock inside(inside_);
+    runner_.set_algorithm(name);
   }
 
-  std::string refuses(std::string_view algorithm, std::size_t count, DType dtype, RedOp op) const override {
-    const PlanKey key = key_of(count, dtype, op, algorithm_index(algorithm));
-    last_plan_ = nullptr;
-    return planner_.refuses(key);
+  std::string refuses(std::string_view algorithm, const CallArgs& args) const override {
+    const std::scoped_lock inside(inside_);
+    return runner_.refuses(algorithm, args);
   }
 
   void check_health() override {
     net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
     const std::scoped_lock inside(inside_);
-    health_.check(seq_);
+    if (queue_.empty()) return health_.check(runner_.seq());
+    try {
+      advance_some();
+    } catch (...) {
+      fail_all(std::current_exception());
+      throw;
+    }
   }
-  CallInfo last_call() const noexcept override { return last_; }
+  CallInfo last_call() const noexcept override { return runner_.last_call(); }
   const CommInfo& info() const noexcept override { return info_; }
   const Shape& shape() const noexcept override { return founded_.members.shape; }
+  bool placed_by_user() const noexcept override { return !founded_.config.nodes.empty(); }
   std::vector<Fact> facts() const override { return communicator_facts(founded_); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  using Round = Executor::Round;
+
   bool has_mail() const noexcept override {
     return founded_.members.transport != nullptr && founded_.members.transport->has_mail();
   }
@@ -162,145 +161,139 @@ class CommunicatorImpl final : public Communicator, private Participant {
     }
   }
 
-  void check(const void* send, const void* recv, std::size_t count, DType dtype) const {
+  bool go_on() noexcept override {
+    if (pending_.load(std::memory_order_relaxed) == 0) return false;
+    const std::unique_lock inside(inside_, std::try_to_lock);
+    if (!inside) return true;
+    try {
+      advance_some();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    return !queue_.empty();
+  }
+
+  InPlace in_place_of(const CallArgs& args) const {
     if (net::forked()) net::refuse_if_forked("a collective call");
-    if (count > kMaxCount / size_of(dtype)) throw InvalidArgument(fmt::format("count {} is too large", count));
-    if (count == 0) return;
-    if (send == nullptr || recv == nullptr) throw InvalidArgument("a buffer is NULL while count is not 0");
-    const auto a = reinterpret_cast<std::uintptr_t>(send);
-    const auto b = reinterpret_cast<std::uintptr_t>(recv);
-    const std::size_t bytes = count * size_of(dtype);
-    if (a != b && a < b + bytes && b < a + bytes)
-      throw InvalidArgument("send and recv overlap; they must be equal or disjoint");
+    return check_arguments(args, founded_.members.me, founded_.members.size());
   }
 
-  bool tiny_serves(Arithmetic arithmetic) const {
-    return (forced_ < 0 || forced_ == one_shot_) && (!in_order_ || arithmetic != Arithmetic::widened);
+  /// Before a plan, which may be refused for a reason of its own.
+  void throw_if_failed() {
+    if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0) health_.throw_failure();
   }
 
-  static PlanKey key_of(std::size_t count, DType dtype, RedOp op, std::int32_t algorithm) {
-    return {.count = count,
-            .elem_bytes = static_cast<std::uint32_t>(size_of(dtype)),
-            .arithmetic = arithmetic_of(dtype, op),
-            .algorithm = algorithm};
-  }
-
-  const Plan& plan_for(const PlanKey& key) {
-    if (last_plan_ == nullptr || !(key == last_key_)) {
-      last_plan_ = nullptr;  // the planner may drop it, and throw
-      try {
-        last_plan_ = &planner_.plan(key);
-      } catch (const Unsupported& error) {
-        if (key.algorithm < 0) throw;
-        const auto& forced = algos::all_reduce_catalog()[static_cast<std::size_t>(key.algorithm)];
-        throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
-      }
-      last_key_ = key;
+  /// One call from its beginning to its end. @pre nothing else was started
+  void run_now(const CallArgs& args, InPlace in_place) {
+    if (runner_.must_meet()) {
+      runner_.begin({.collective = Collective::barrier}, InPlace::no);
+      run_round_by_round();
     }
-    return *last_plan_;
+    runner_.begin(args, in_place);
+    run_round_by_round();
   }
 
-  /// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
-  ///
-  /// With kBanks = 2 that is so anyway: this rank has finished call seq − 1, whose result depends on every rank's
-  /// input, so every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through
-  /// semaphores, and with it the order of memory. Over several nodes it may have come through the network, which orders
-  /// nothing between two ranks of one node: their `done` is looked at, for the order, and is never waited for.
-  void take_bank(std::uint64_t seq) {
-    if (founded_.members.shape.nodes() == 1 || seq <= kBanks) return;
-    for (Rank rank : founded_.members.shape.peers_of(founded_.members.me)) {
-      const Header& header = founded_.members.at(rank).arena.header();
-      waiter_.reset();
-      while (header.done.load(std::memory_order_acquire) < seq - kBanks) health_.look(waiter_.idle());
-    }
-  }
-
-  /// The control line of a call whose data goes through the program.
-  void publish(const Call& call) {
-    ControlLine& line = founded_.members.own().line(call.seq);
-    const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call.input),
-                              reinterpret_cast<std::uint64_t>(call.output)};
-    line.summary = call.summary;
-    std::memcpy(line.payload, &buffers, sizeof(buffers));
-    line.seq.store(call.seq, std::memory_order_release);
-  }
-
-  /// One shot, the data inside the control lines: each rank writes its line, reads all the others' and folds them in
-  /// the order of ranks, in reproducible mode as a tree.
-  void all_reduce_tiny(const Call& call, std::size_t count) {
-    Members& members = founded_.members;
-    ControlLine& own = members.own().line(call.seq);
-    const std::size_t bytes = count * size_of(call.dtype);
-    own.summary = call.summary;
-    if (bytes != 0) std::memcpy(own.payload, call.input, bytes);
-    own.seq.store(call.seq, std::memory_order_release);
-    for (const Member& member : members.all) member.ring_bell();
+  void run_round_by_round() {
     waiter_.reset();
-    for (std::size_t rank = 0; rank < members.all.size(); ++rank) {
-      const ControlLine& line = members.all[rank].arena.line(call.seq);
-      await(line, call.seq);
-      if (line.summary != call.summary) {
-        health_.note_mismatch(static_cast<Rank>(rank), line.summary);
-        health_.mismatch();
-      }
-      sources_[rank] = line.payload;
-    }
-    if (count != 0 && in_order_)
-      fold_as_tree(call, count);
-    else if (count != 0)
-      kernels::reduce(call.dtype, call.op, call.output, sources_.data(), static_cast<int>(sources_.size()), count,
-                      static_cast<std::uint32_t>(sources_.size()));
-    if (last_tiny_bytes_ != bytes) {
-      const auto& algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)];
-      last_tiny_bytes_ = bytes;
-      tiny_predicted_s_ = algorithm.cost(
-          {.shape = members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
-    }
-    last_ = {.algorithm = algos::all_reduce_catalog()[static_cast<std::size_t>(one_shot_)].name.data(),
-             .predicted_s = tiny_predicted_s_};
+    for (Round round = runner_.advance(); round != Round::finished; round = runner_.advance()) settle(round);
   }
 
-  /// The canonical tree over the ranks: lower ones on the left, left parts powers of two.
-  void fold_as_tree(const Call& call, std::size_t count) {
-    const std::size_t ranks = sources_.size();
-    for (std::size_t step = 1; step < ranks; step *= 2) {
-      const bool last = 2 * step >= ranks;
-      for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
-        const void* pair[] = {sources_[left], sources_[left + step]};
-        std::byte* into = last ? call.output : partials_.data() + left * kInlineBytes;
-        kernels::reduce(call.dtype, call.op, into, pair, 2, count, last ? static_cast<std::uint32_t>(ranks) : 0);
-        sources_[left] = into;
-      }
+  /// Between two rounds of a wait.
+  void settle(Round round) {
+    if (round == Round::moved) waiter_.reset();
+    if (round == Round::idle)
+      health_.look(waiter_.idle());
+    else if (health_.failed())
+      health_.look(std::chrono::nanoseconds{0});
+  }
+
+  OperationRef enqueue(const CallArgs& args, InPlace in_place) {
+    queue_.push_back(std::make_shared<Operation>(Operation{.args = args, .in_place = in_place, .error = {}}));
+    pending_.store(queue_.size(), std::memory_order_relaxed);
+    return queue_.back();
+  }
+
+  /// One round over what was started. @throws what fails the communicator
+  Round advance() {
+    if (queue_.empty()) return Round::idle;
+    if (!runner_.active() && !begin_next()) return Round::moved;
+    const Round round = runner_.advance();
+    if (round != Round::finished) return round;
+    if (!meeting_) {
+      queue_.front()->info = runner_.last_call();
+      finish_front(nullptr);
+    }
+    meeting_ = false;
+    return Round::moved;
+  }
+
+  /// False when the next operation cannot be served: it is done then.
+  bool begin_next() {
+    if (runner_.must_meet()) {
+      runner_.begin({.collective = Collective::barrier}, InPlace::no);
+      meeting_ = true;
+      return true;
+    }
+    try {
+      runner_.begin(queue_.front()->args, queue_.front()->in_place);
+      return true;
+    } catch (const Unsupported&) {
+      finish_front(std::current_exception());
+      return false;
     }
   }
 
-  void await(const ControlLine& line, std::uint64_t seq) {
-    if (line.seq.load(std::memory_order_acquire) == seq) return;
-    if (!founded_.crowded)
-      for (int looks = 0; looks < kQuickLooks; ++looks)
-        if (line.seq.load(std::memory_order_acquire) == seq) return;
-    while (line.seq.load(std::memory_order_acquire) != seq) health_.look(waiter_.idle());
+  void finish_front(std::exception_ptr error) {
+    queue_.front()->error = std::move(error);
+    queue_.front()->done = true;
+    queue_.pop_front();
+    pending_.store(queue_.size(), std::memory_order_relaxed);
   }
 
-  std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
+  void fail_all(const std::exception_ptr& error) {
+    while (!queue_.empty()) finish_front(error);
+  }
+
+  /// As long as something moves, within bounds; does not wait. For who is not waiting: tests, the progress thread.
+  void advance_some() {
+    constexpr int kRounds = 64;
+    Round round = advance();
+    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = advance();
+    if (round != Round::idle || queue_.empty()) {
+      idle_since_ = Clock::time_point{};
+      if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
+      return;
+    }
+    const Clock::time_point now = Clock::now();
+    if (idle_since_ == Clock::time_point{}) idle_since_ = now;
+    health_.look(now - idle_since_);
+  }
+
+  void complete(const Operation& operation) {
+    waiter_.reset();
+    try {
+      while (!operation.done) settle(advance());
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    throw_error(operation);
+  }
+
+  static void throw_error(const Operation& operation) {
+    if (operation.error) std::rethrow_exception(operation.error);
+  }
+
+  mutable std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
   Founded founded_;
+  CommOptions options_;
   CommInfo info_;
   Health health_;
   Waiter waiter_;
-  mutable Planner planner_;
-  Executor executor_;
-  std::vector<const void*> sources_;  ///< of a tiny fold, by rank
-  std::uint64_t seq_ = 0;
-  std::int32_t forced_ = -1;
-  std::int32_t one_shot_ = -1;
-  bool tiny_allowed_ = false;
-  bool in_order_ = false;            ///< reproducible mode, and there is more than one order
-  std::vector<std::byte> partials_;  ///< of a tiny fold in order
-  std::size_t last_tiny_bytes_ = ~std::size_t{0};
-  double tiny_predicted_s_ = 0;
-  mutable const Plan* last_plan_ = nullptr;
-  PlanKey last_key_{};
-  CallInfo last_{};
+  mutable Runner runner_;
+  std::deque<OperationRef> queue_;  ///< started, not done; the first runs
+  std::atomic<std::size_t> pending_{0};
+  bool meeting_ = false;  ///< what runs is not the first of the queue but a barrier before it
+  Clock::time_point idle_since_{};
 };
 
 }  // namespace
@@ -308,7 +301,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
 std::unique_ptr<Communicator> Communicator::create(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Founded founded = found(bootstrap, options);
   std::unique_ptr<Communicator> made;
-  agree(bootstrap, "finish the communicator", [&] { made = std::make_unique<CommunicatorImpl>(std::move(founded)); });
+  agree(bootstrap, "finish the communicator",
+        [&] { made = std::make_unique<CommunicatorImpl>(std::move(founded), options); });
   return made;
 }
 

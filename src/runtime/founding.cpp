@@ -13,13 +13,13 @@
 
 #include <fmt/format.h>
 
-#include "algos/algorithm.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "net/fork.hpp"
 #include "net/window/cma.hpp"
 #include "net/window/memory_limits.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/forced.hpp"
 #include "runtime/placement.hpp"
 #include "runtime/topology.hpp"
 
@@ -67,7 +67,7 @@ Config settle(const CommOptions& options, Rank rank) {
     config.timeout =
         std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout));
   config.reproducible = config.reproducible || options.reproducible;
-  (void)algorithm_index(config.algorithm);  // throws
+  (void)ForcedAlgorithms(config.algorithm);  // throws
   return config;
 }
 
@@ -203,18 +203,6 @@ void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded&
 }
 
 }  // namespace
-
-std::int32_t algorithm_index(std::string_view name) {
-  if (name.empty() || name == "auto") return -1;
-  const auto catalog = algos::all_reduce_catalog();
-  std::string names = "auto";
-  for (std::size_t n = 0; n < catalog.size(); ++n) {
-    if (catalog[n].name == name) return static_cast<std::int32_t>(n);
-    names += fmt::format(", {}", catalog[n].name);
-  }
-  throw InvalidArgument(fmt::format(
-      "there is no algorithm \"{}\" (UMBEL_ALGORITHM, or what the program sets); there are {}", name, names));
-}
 
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Config config;

@@ -29,9 +29,6 @@ struct Founded {
   Measured measured{};
 };
 
-/// Its place in the catalog; −1 for "" and "auto". @throws InvalidArgument that lists the names
-std::int32_t algorithm_index(std::string_view name);
-
 /// Collective. Everything that ranks settle, exchange and measure, step by step; each step succeeds on all ranks or
 /// throws on all.
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options);

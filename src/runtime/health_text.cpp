@@ -13,7 +13,7 @@
 namespace umbel::runtime {
 
 std::string call_text(const net::CallSummary& summary) {
-  const auto catalog = algos::all_reduce_catalog();
+  const auto catalog = algos::catalog(summary.collective);
   const std::size_t forced = summary.extra;
   return net::to_text(summary) + ", algorithm " +
          (forced == 0 || forced > catalog.size() ? std::string("auto") : std::string(catalog[forced - 1].name));

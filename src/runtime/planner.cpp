@@ -28,9 +28,9 @@ std::int64_t comparable(double seconds) {
   return std::llround(std::clamp(seconds, 0.0, kLongest) * 1e9);
 }
 
-std::uint16_t hash_of(std::string_view name, const algos::Spec& spec, const Cut& cut) {
-  const std::string text = fmt::format("{} {} {} {} {} {} {}", name, spec.direct, spec.channels, spec.depth,
-                                       spec.ordered, cut.piece_bytes, cut.chunk_bytes);
+std::uint16_t hash_of(Collective collective, std::string_view name, const algos::Spec& spec, const Cut& cut) {
+  const std::string text = fmt::format("{} {} {} {} {} {} {} {}", umbel::name_of(collective), name, spec.direct,
+                                       spec.channels, spec.depth, spec.ordered, cut.piece_bytes, cut.chunk_bytes);
   std::uint32_t hash = 0x811c9dc5U;  // FNV-1a: the same on every host, which std::hash does not promise
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
   const auto folded = static_cast<std::uint16_t>(hash ^ hash >> 16U);
@@ -97,7 +97,8 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
       const algos::Spec spec{.direct = direct != 0,
                              .channels = static_cast<int>(channel_count),
                              .depth = 2,
-                             .ordered = order_matters(key)};
+                             .ordered = order_matters(key),
+                             .root = key.root};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
       // One number after the other: an algorithm is cut by the one or by the other, seldom by both.
       Choice choice{.algorithm = &algorithm,
@@ -128,8 +129,8 @@ std::size_t Planner::most_semaphores(const algos::Algorithm& algorithm, const al
 }
 
 Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec) {
-  const std::string key =
-      fmt::format("{} {} {} {} {}", algorithm.name, spec.direct, spec.channels, spec.depth, spec.ordered);
+  const std::string key = fmt::format("{} {} {} {} {} {} {}", umbel::name_of(algorithm.collective), algorithm.name,
+                                      spec.direct, spec.channels, spec.depth, spec.ordered, spec.root);
   std::unique_ptr<Built>& slot = built_[key];
   if (!slot) {
     auto fresh = std::make_unique<Built>(Built{&algorithm, spec, algorithm.build(in_.rank, in_.shape, spec), 0});
@@ -169,15 +170,15 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
     if (smaller_piece) plan.cut.piece_bytes /= 2;
   }
   choice.cut = plan.cut;
-  plan.hash = hash_of(choice.algorithm->name, choice.spec, choice.cut);
+  plan.hash = hash_of(key.collective, choice.algorithm->name, choice.spec, choice.cut);
   plan.predicted_s = cost_of(choice, key.count * key.elem_bytes);
   return plan;
 }
 
 Plan Planner::make(const PlanKey& key) {
-  const auto catalog = algos::all_reduce_catalog();
+  const auto catalog = algos::catalog(key.collective);
   const std::uint64_t bytes = key.count * key.elem_bytes;
-  std::string reason = "no algorithm serves this shape";
+  std::string reason = fmt::format("no algorithm of {} serves this shape", umbel::name_of(key.collective));
   std::vector<Choice> choices;
   for (const algos::Algorithm& algorithm : catalog) {
     const bool forced = key.algorithm >= 0;
@@ -188,7 +189,8 @@ Plan Planner::make(const PlanKey& key) {
       if (choice)
         choices.push_back(*choice);
       else
-        refusal = algorithm.refuses(in_.shape, {.direct = in_.direct, .channels = std::max(1, in_.channels)});
+        refusal = algorithm.refuses(in_.shape,
+                                    {.direct = in_.direct, .channels = std::max(1, in_.channels), .root = key.root});
     }
     if (!refusal.empty()) reason = refusal;
   }
@@ -196,9 +198,9 @@ Plan Planner::make(const PlanKey& key) {
   for (const Choice& choice : choices) {
     std::optional<Plan> plan = realize(choice, key, &reason);
     if (!plan) continue;
-    log_debug(Subsystem::plan, "{} bytes: {}, {}, chunk {}, piece {}, predicted {:.1f} us", bytes,
-              choice.algorithm->name, choice.spec.direct ? "direct" : "staged", plan->cut.chunk_bytes,
-              plan->cut.piece_bytes, plan->predicted_s * 1e6);
+    log_debug(Subsystem::plan, "{} of {} bytes: {}, {}, chunk {}, piece {}, predicted {:.1f} us",
+              umbel::name_of(key.collective), bytes, choice.algorithm->name, choice.spec.direct ? "direct" : "staged",
+              plan->cut.chunk_bytes, plan->cut.piece_bytes, plan->predicted_s * 1e6);
     return *plan;
   }
   throw Unsupported(reason);

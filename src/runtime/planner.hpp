@@ -59,9 +59,11 @@ Arithmetic arithmetic_of(DType dtype, RedOp op);
 
 /// What a plan depends on.
 struct PlanKey {
-  std::uint64_t count = 0;
+  Collective collective = Collective::all_reduce;  ///< no v-form
+  std::uint64_t count = 0;                         ///< of a ranked collective, of one share
   std::uint32_t elem_bytes = 1;
   Arithmetic arithmetic = Arithmetic::widened;
+  Rank root = 0;                ///< of a rooted collective; else 0
   std::int32_t algorithm = -1;  ///< forced: index in the catalog; −1: automatic
 
   bool operator==(const PlanKey&) const = default;
@@ -81,9 +83,10 @@ class Planner {
  private:
   struct KeyHash {
     std::size_t operator()(const PlanKey& key) const noexcept {
-      return static_cast<std::size_t>((key.count * 0x9e3779b97f4a7c15U) ^ (key.elem_bytes * 0x85ebca6bU) ^
-                                      static_cast<std::uint64_t>(key.algorithm + 1) << 40U ^
-                                      static_cast<std::uint64_t>(key.arithmetic) << 60U);
+      return static_cast<std::size_t>(
+          (key.count * 0x9e3779b97f4a7c15U) ^ (key.elem_bytes * 0x85ebca6bU) ^
+          static_cast<std::uint64_t>(key.algorithm + 1) << 40U ^ static_cast<std::uint64_t>(key.root) << 48U ^
+          static_cast<std::uint64_t>(key.collective) << 56U ^ static_cast<std::uint64_t>(key.arithmetic) << 60U);
     }
   };
   struct Choice {

@@ -76,8 +76,8 @@ TEST_P(EveryAlgorithm, GivesTheReference) {
   expect_all_right(run_ranks(p, test_options(GetParam().nodes), [&](runtime::Communicator& comm, Gathering&) {
     const auto ranks = static_cast<std::size_t>(p);
     std::uint64_t salt = 0;
-    for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
-      if (!comm.refuses(algorithm.name, 1, DType::fp32, RedOp::sum).empty()) continue;
+    for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
+      if (!comm.refuses(algorithm.name, {.count = 1, .dtype = DType::fp32, .op = RedOp::sum}).empty()) continue;
       comm.set_algorithm(algorithm.name);
       for (std::size_t count :
            {std::size_t{0}, std::size_t{1}, ranks - 1, ranks, ranks + 1, std::size_t{12345}, std::size_t{70001}}) {
@@ -134,8 +134,8 @@ TEST(BitwiseEqual, OnAllRanksWhereOrderMatters) {
       std::vector<float> input(kCount);
       for (float& x : input)
         x = std::ldexp(static_cast<float>(random() % 1000) - 500.0F, static_cast<int>(random() % 40) - 20);
-      for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
-        if (!comm.refuses(algorithm.name, kCount, DType::fp32, RedOp::sum).empty()) continue;
+      for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
+        if (!comm.refuses(algorithm.name, {.count = kCount, .dtype = DType::fp32, .op = RedOp::sum}).empty()) continue;
         comm.set_algorithm(algorithm.name);
         for (std::size_t count : {std::size_t{50}, kCount}) {
           std::vector<float>& mine = results[static_cast<std::size_t>(comm.info().rank)];
@@ -157,8 +157,9 @@ TEST(BackToBack, WithSkewAndChangingPrograms) {
     expect_all_right(run_ranks(4, test_options(nodes), [](runtime::Communicator& comm, Gathering&) {
       std::mt19937 skew(static_cast<unsigned>(comm.info().rank) * 77 + 5);
       std::vector<std::string_view> names{"auto"};
-      for (const algos::Algorithm& algorithm : algos::all_reduce_catalog())
-        if (comm.refuses(algorithm.name, 100, DType::fp32, RedOp::sum).empty()) names.push_back(algorithm.name);
+      for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce))
+        if (comm.refuses(algorithm.name, {.count = 100, .dtype = DType::fp32, .op = RedOp::sum}).empty())
+          names.push_back(algorithm.name);
       for (std::uint64_t k = 0; k < 150; ++k) {
         comm.set_algorithm(names[scrambled(k) % names.size()]);
         const std::size_t count = scrambled(k * 3 + 1) % (k % 7 == 0 ? 40000 : 300);

@@ -92,8 +92,9 @@ TEST_P(Reproducible, TheBitsOfTheTreeOnEveryPlacementByEveryAlgorithm) {
     const Outcome outcome =
         run_ranks(GetParam().ranks, reproducible(nodes), [&](runtime::Communicator& comm, Gathering&) {
           std::vector<std::string> names{"auto"};
-          for (const algos::Algorithm& algorithm : algos::all_reduce_catalog())
-            if (comm.refuses(algorithm.name, 1000, DType::fp32, RedOp::sum).empty()) names.emplace_back(algorithm.name);
+          for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce))
+            if (comm.refuses(algorithm.name, {.count = 1000, .dtype = DType::fp32, .op = RedOp::sum}).empty())
+              names.emplace_back(algorithm.name);
           if (names.size() < 2) throw std::runtime_error("no algorithm is let run");
           for (const std::string& name : names) {
             comm.set_algorithm(name);

@@ -66,7 +66,7 @@ TEST_F(Api, NullArgumentsAreNamed) {
   EXPECT_EQ(umbel_comm_get_info(comm_.native(), nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_last_error(), "umbel_comm_get_info: info is NULL" + whose);
   EXPECT_EQ(umbel_comm_last_call(comm_.native(), nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(umbel_comm_supports(comm_.native(), nullptr, 1, UMBEL_FP32, UMBEL_SUM), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_comm_supports(comm_.native(), nullptr, nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(umbel_comm_create(nullptr, nullptr, nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_STREQ(umbel_last_error(), "umbel_comm_create: bootstrap is NULL");
   EXPECT_EQ(umbel_describe(comm_.native(), nullptr), UMBEL_ERROR_INVALID_ARGUMENT);
@@ -104,10 +104,15 @@ TEST_F(Api, NothingToDoNeedsNoBuffers) {
 TEST_F(Api, UnknownAlgorithmIsNamed) {
   EXPECT_EQ(umbel_comm_set_algorithm(comm_.native(), "no_such_thing"), UMBEL_ERROR_INVALID_ARGUMENT);
   EXPECT_THAT(umbel_last_error(), HasSubstr("no_such_thing"));
-  EXPECT_EQ(umbel_comm_supports(comm_.native(), "no_such_thing", 1, UMBEL_FP32, UMBEL_SUM),
-            UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(umbel_algorithm_summary("no_such_thing"), nullptr);
-  EXPECT_EQ(umbel_algorithm_summary(nullptr), nullptr);
+  const umbel_call_t call{.struct_size = sizeof(umbel_call_t),
+                          .collective = UMBEL_ALL_REDUCE,
+                          .count = 1,
+                          .dtype = UMBEL_FP32,
+                          .op = UMBEL_SUM,
+                          .root = 0};
+  EXPECT_EQ(umbel_comm_supports(comm_.native(), "no_such_thing", &call), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_algorithm_summary(UMBEL_ALL_REDUCE, "no_such_thing"), nullptr);
+  EXPECT_EQ(umbel_algorithm_summary(UMBEL_ALL_REDUCE, nullptr), nullptr);
   expect_usable();
 }
 
@@ -201,7 +206,7 @@ TEST_F(Api, AConfiguredAlgorithmRuns) {
   umbel_comm_t handle = nullptr;
   check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config));
   Comm comm(handle);
-  if (!comm.refusal("ring", 8, UMBEL_FP32, UMBEL_SUM)) {
+  if (!comm.refusal("ring", {.count = 8})) {
     comm.all_reduce(a_, b_);
     EXPECT_STREQ(comm.last_call().algorithm, "ring");
     EXPECT_GT(comm.last_call().predicted_s, 0.0);

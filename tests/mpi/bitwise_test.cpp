@@ -101,7 +101,7 @@ void expect_equal_bits() {
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
     for (const std::string& algorithm : all_algorithms()) {
-      if (comm.refusal(algorithm, kCount, dtype_of<T>, UMBEL_SUM)) continue;
+      if (comm.refusal(algorithm, {.count = kCount, .dtype = dtype_of<T>})) continue;
       comm.set_algorithm(algorithm);
       for (const umbel_op_t op : {UMBEL_SUM, UMBEL_AVG, UMBEL_PROD}) {
         std::vector<T> result = input;
@@ -155,7 +155,7 @@ void expect_equal_everywhere(Make make, const std::vector<umbel_op_t>& ops) {
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
     for (const std::string& algorithm : all_algorithms()) {
-      if (comm.refusal(algorithm, kCount, dtype_of<T>, UMBEL_SUM)) continue;
+      if (comm.refusal(algorithm, {.count = kCount, .dtype = dtype_of<T>})) continue;
       comm.set_algorithm(algorithm);
       for (const umbel_op_t op : ops) {
         std::vector<T> result(kCount);
@@ -188,7 +188,7 @@ TEST(Bitwise, NanInfinityAndNegativeZero) {
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
     for (const std::string& algorithm : all_algorithms()) {
-      if (comm.refusal(algorithm, input.size(), UMBEL_FP32, UMBEL_MAX)) continue;
+      if (comm.refusal(algorithm, {.count = input.size(), .op = UMBEL_MAX})) continue;
       comm.set_algorithm(algorithm);
       for (const umbel_op_t op : {UMBEL_SUM, UMBEL_PROD, UMBEL_MIN, UMBEL_MAX}) {
         std::vector<float> result(input.size());

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   memset(&call, 0, sizeof(call));
   call.struct_size = sizeof(call);
   EXPECT(umbel_comm_last_call(comm, &call) == UMBEL_SUCCESS);
-  EXPECT(call.algorithm != NULL && umbel_algorithm_summary(call.algorithm) != NULL);
+  EXPECT(call.algorithm != NULL && umbel_algorithm_summary(UMBEL_ALL_REDUCE, call.algorithm) != NULL);
 
   /* values outside of the enums, as a C caller can pass them */
   EXPECT(umbel_all_reduce(send, recv, COUNT, (umbel_dtype_t)21, UMBEL_SUM, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
@@ -75,8 +75,9 @@ int main(int argc, char** argv) {
   EXPECT(strstr(umbel_last_error(), "band does not serve fp32") != NULL);
   EXPECT(strcmp(umbel_result_name((umbel_result_t)99), "unknown result") == 0);
 
-  for (index = 0; umbel_algorithm_name(index) != NULL; ++index) {
-    EXPECT(strlen(umbel_algorithm_name(index)) > 0 && umbel_algorithm_summary(umbel_algorithm_name(index)) != NULL);
+  for (index = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, index) != NULL; ++index) {
+    const char* name = umbel_algorithm_name(UMBEL_ALL_REDUCE, index);
+    EXPECT(strlen(name) > 0 && umbel_algorithm_summary(UMBEL_ALL_REDUCE, name) != NULL);
   }
   EXPECT(index >= 8);
   EXPECT(strcmp(umbel_version(), "0.1.0") == 0);

@@ -53,7 +53,8 @@ inline Comm make_comm(const std::string& nodes, double timeout_s = 60) {
 
 inline std::vector<std::string> all_algorithms() {
   std::vector<std::string> names;
-  for (std::size_t i = 0; umbel_algorithm_name(i) != nullptr; ++i) names.emplace_back(umbel_algorithm_name(i));
+  for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i)
+    names.emplace_back(umbel_algorithm_name(UMBEL_ALL_REDUCE, i));
   return names;
 }
 

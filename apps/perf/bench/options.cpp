@@ -116,14 +116,15 @@ void refuse_combinations(const Options& options, const std::string& types, const
 
 std::vector<std::string> known_algorithms() {
   std::vector<std::string> names;
-  for (std::size_t i = 0; umbel_algorithm_name(i) != nullptr; ++i) names.emplace_back(umbel_algorithm_name(i));
+  for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i)
+    names.emplace_back(umbel_algorithm_name(UMBEL_ALL_REDUCE, i));
   return names;
 }
 
 void take_algorithms(Options& options, const Raw& raw) {
   if (raw.algorithms.empty()) {
     const char* configured = std::getenv("UMBEL_ALGORITHM");  // so that a case it cannot serve becomes a row
-    if (configured != nullptr && umbel_algorithm_summary(configured) != nullptr)
+    if (configured != nullptr && umbel_algorithm_summary(UMBEL_ALL_REDUCE, configured) != nullptr)
       options.algorithms = options.named = {configured};
     return;
   }

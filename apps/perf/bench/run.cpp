@@ -161,9 +161,9 @@ RunFacts facts_of(const Collective& collective, const Session& session, const Co
 
 std::string algorithm_list() {
   std::string text;
-  for (std::size_t i = 0; umbel_algorithm_name(i) != nullptr; ++i) {
-    const char* name = umbel_algorithm_name(i);
-    text += fmt::format("{:<20} {}\n", name, umbel_algorithm_summary(name));
+  for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i) {
+    const char* name = umbel_algorithm_name(UMBEL_ALL_REDUCE, i);
+    text += fmt::format("{:<20} {}\n", name, umbel_algorithm_summary(UMBEL_ALL_REDUCE, name));
   }
   return text;
 }

@@ -55,7 +55,7 @@ Row Runner::measure(const Case& c) {
 
   if (!c.algorithm.empty()) {
     if (c.algorithm != "auto") {
-      if (const auto reason = comm_.refusal(c.algorithm, c.count, c.type.dtype, c.op.op)) {
+      if (const auto reason = comm_.refusal(c.algorithm, {.count = c.count, .dtype = c.type.dtype, .op = c.op.op})) {
         row.reason = *reason;
         return row;
       }

@@ -51,6 +51,7 @@ class Planner {
   bool full() const { return options_.thoroughness == Thoroughness::full; }
 
   void add(const Task& task) {
+    if (options_.collective && task.algorithm->collective != *options_.collective) return;
     if (!options_.algorithm.empty() && task.algorithm->name != options_.algorithm) return;
     if (!task.algorithm->refuses(task.shape, task.spec).empty()) return;
     if (task.partner != nullptr && !task.partner->refuses(task.shape, task.partner_spec).empty()) return;
@@ -72,11 +73,13 @@ class Planner {
       const std::size_t count = all_shapes ? served.size() : std::min(some, served.size());
       for (std::size_t k = 0; k < count; ++k) {
         const Shape& shape = served[(turn * some + k) % served.size()]->shape;
-        for (std::size_t s = 0; s < specs; ++s)
-          add({.algorithm = &catalog_[a],
-               .shape = shape,
-               .spec = kSpecs[(turn + k + s) % std::size(kSpecs)],
-               .effort = effort});
+        for (std::size_t s = 0; s < specs; ++s) {
+          Spec spec = kSpecs[(turn + k + s) % std::size(kSpecs)];
+          for (const Rank root : roots(catalog_[a], ranks, turn + k + s)) {
+            spec.root = root;
+            add({.algorithm = &catalog_[a], .shape = shape, .spec = spec, .effort = effort});
+          }
+        }
       }
     }
   }
@@ -89,6 +92,22 @@ class Planner {
       if (std::ranges::all_of(kSpecs, serves)) served.push_back(&named);
     }
     return served;
+  }
+
+  /// Every root of few ranks; else the first, the last and one by turns.
+  std::vector<Rank> roots(const Algorithm& algorithm, int ranks, std::size_t turn) const {
+    if (!rooted(algorithm.collective)) return {0};
+    const int all = full() ? 16 : quick() ? 3 : 8;
+    if (ranks <= all) return ranks_below(ranks);
+    const auto some = static_cast<Rank>((turn * 7 + 1) % static_cast<std::size_t>(ranks));
+    if (!full()) return {some};
+    return some == 0 || some == ranks - 1 ? std::vector<Rank>{0, ranks - 1} : std::vector<Rank>{0, some, ranks - 1};
+  }
+
+  static std::vector<Rank> ranks_below(int ranks) {
+    std::vector<Rank> out;
+    for (Rank rank = 0; rank < ranks; ++rank) out.push_back(rank);
+    return out;
   }
 
   /// What of a spec may differ between two calls of a run: by turns nothing, `direct`, `ordered`, and both.
@@ -105,14 +124,18 @@ class Planner {
       for (std::size_t d = 0; d <= partners && d < catalog_.size(); ++d) {
         const auto p = static_cast<std::size_t>(ranks);
         const std::size_t turn = a * 5 + d * 3 + p;
-        const Spec& spec = kSpecs[turn % std::size(kSpecs)];
+        Spec spec = kSpecs[turn % std::size(kSpecs)];
+        const Algorithm& partner = catalog_[(a + d) % catalog_.size()];
+        Spec partner_spec = alternated(spec, d == 0 ? 1 + p % 3 : d + p);
+        spec.root = roots(catalog_[a], ranks, turn).back();
+        partner_spec.root = roots(partner, ranks, turn + 1).front();
         // Turns so that each kind of difference meets each spec. One program after itself is what all other proofs
         // show.
         add({.algorithm = &catalog_[a],
-             .partner = &catalog_[(a + d) % catalog_.size()],
+             .partner = &partner,
              .shape = shapes[turn % shapes.size()].shape,
              .spec = spec,
-             .partner_spec = alternated(spec, d == 0 ? 1 + p % 3 : d + p)});
+             .partner_spec = partner_spec});
       }
     }
   }
@@ -132,10 +155,13 @@ class Planner {
     };
     for (const NamedShape& named : shapes_of(ranks)) {
       if (!wanted(named)) continue;
-      for (const Algorithm& algorithm : catalog_)
-        for (const Spec& spec : {kSpecs[0], kSpecs[1], kSpecs[2]})
+      for (const Algorithm& algorithm : catalog_) {
+        for (Spec spec : {kSpecs[0], kSpecs[1], kSpecs[2]}) {
+          spec.root = roots(algorithm, ranks, static_cast<std::size_t>(ranks)).back();
           if (!spec.ordered || order_shows(algorithm, named.shape, spec))
             add({.algorithm = &algorithm, .shape = named.shape, .spec = spec, .mutant_stride = 1});
+        }
+      }
     }
   }
 
@@ -145,6 +171,10 @@ class Planner {
 };
 
 }  // namespace
+
+std::string full_name(const Algorithm& algorithm) {
+  return fmt::format("{} {}", umbel::name_of(algorithm.collective), algorithm.name);
+}
 
 std::vector<Task> tasks_of(std::span<const Algorithm> catalog, const CampaignOptions& options) {
   return Planner(catalog, options).tasks();
@@ -182,7 +212,7 @@ Campaign summarize(std::span<const Task> tasks, std::span<const Outcome> outcome
   Campaign campaign;
   std::unordered_set<std::uint64_t> shapes;
   for (std::size_t n = 0; n < tasks.size(); ++n) {
-    campaign.by_algorithm[std::string(tasks[n].algorithm->name)].add(outcomes[n]);
+    campaign.by_algorithm[full_name(*tasks[n].algorithm)].add(outcomes[n]);
     campaign.all.add(outcomes[n]);
     shapes.insert(tasks[n].shape.hash());
   }

@@ -20,7 +20,8 @@ enum class Thoroughness : std::uint8_t {
 struct CampaignOptions {
   Thoroughness thoroughness = Thoroughness::quick;
   int max_ranks = 64;
-  std::string algorithm;  ///< only this one; empty: all
+  std::optional<Collective> collective;  ///< only this one's algorithms
+  std::string algorithm;                 ///< only those of this name; empty: all
   bool proofs = true;
   bool mutants = true;
 };
@@ -36,6 +37,9 @@ struct Task {
   unsigned mutant_stride = 0;  ///< > 0: try every such mutant instead of proving
 };
 
+/// "broadcast chain"
+std::string full_name(const Algorithm& algorithm);
+
 /// The tasks, most expensive last; cases that an algorithm refuses are not among them.
 std::vector<Task> tasks_of(std::span<const Algorithm> catalog, const CampaignOptions& options);
 
@@ -47,7 +51,7 @@ struct Outcome {
 
 Outcome perform(const Task& task);
 
-/// What became of each algorithm, and of all.
+/// What became of each algorithm, by its full name, and of all.
 struct Campaign {
   std::map<std::string, Outcome, std::less<>> by_algorithm;
   Outcome all;

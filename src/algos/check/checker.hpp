@@ -43,7 +43,8 @@ enum class Fault : std::uint8_t {
   semaphore,  ///< signals left over at the end
   value,      ///< reads what nobody wrote, or combines different elements
   order,      ///< operands that are not lower rank first
-  result,     ///< an output that is not the reduction of every rank's input once, or not the same on all ranks
+  result,     ///< an output that is not what the collective says: of a reduction every rank's input once, the same on
+              ///< all ranks; or a rank that can finish before another one has begun where that must not be
   formula,    ///< steps or bytes differ from the documented ones
   canonical,  ///< results are the canonical tree where the catalog says that they are not, or the reverse
 };
@@ -58,9 +59,9 @@ struct Finding {
 /// One call of a collective: the programs of all ranks and what is bound to them.
 struct Operation {
   std::span<const Program> programs;  ///< one per rank
-  std::uint64_t count = 0;
-  std::uint64_t piece = 0;  ///< elements per piece; 0: the whole call
-  std::uint64_t chunk = 0;  ///< elements per chunk; 0: the whole run
+  std::uint64_t count = 0;            ///< of a ranked collective, of one share
+  std::uint64_t piece = 0;            ///< elements per piece; 0: the whole call
+  std::uint64_t chunk = 0;            ///< elements per chunk; 0: the whole run
   std::uint32_t granule = 1;
   std::uint64_t in_place = 0;  ///< bit r mod 64: rank r calls in-place
 };

@@ -70,12 +70,14 @@ class Inspector {
     };
     const bool agree = p.ranks == first.ranks && p.blocks == first.blocks && p.chunk_blocks == first.chunk_blocks &&
                        p.uses_pieces == first.uses_pieces && p.uses_chunks == first.uses_chunks &&
-                       std::ranges::equal(p.regions, first.regions, same);
+                       p.collective == first.collective && p.root == first.root && p.shares == first.shares &&
+                       p.order == first.order && std::ranges::equal(p.regions, first.regions, same);
     const auto position = static_cast<std::size_t>(&p - programs_.data());
     if (!agree || p.ranks != setting_.shape.ranks() || static_cast<std::size_t>(p.rank) != position)
       fail(Fault::malformed, [&] {
-        return fmt::format("rank {}: rank, ranks, blocks, chunk_blocks, loops or regions differ from rank 0's",
-                           position);
+        return fmt::format(
+            "rank {}: collective, root, ranks, blocks, order, chunk_blocks, loops or regions differ from rank 0's",
+            position);
       });
   }
 
@@ -86,6 +88,10 @@ class Inspector {
       fail(Fault::malformed, [&] { return fmt::format("rank {}: {}", p.rank, what); });
     };
     if (p.blocks < 1 || p.chunk_blocks < 1 || p.chunk_blocks > p.blocks) bad("blocks or chunk_blocks out of range");
+    if (ranked(p.collective) ? p.shares < 1 || p.blocks != p.shares * ranks || p.uses_pieces : p.shares != 0)
+      bad("shares that do not fit the collective");
+    if (p.root < 0 || p.root >= ranks || (p.root != 0 && !rooted(p.collective))) bad("a root that cannot be");
+    if (!p.order.empty()) permutation(p, bad);
     if (p.regions.size() > static_cast<std::size_t>(kMaxRegions)) bad("too many regions");
     for (const Region& region : p.regions)
       if (region.slots < 0 || region.blocks < 1 || region.blocks > p.blocks)
@@ -111,6 +117,15 @@ class Inspector {
     }
   }
 
+  template <class Bad>
+  void permutation(const Program& p, const Bad& bad) const {
+    std::vector<Rank> sorted = p.order;
+    std::ranges::sort(sorted);
+    for (std::size_t r = 0; r < sorted.size(); ++r)
+      if (sorted[r] != static_cast<Rank>(r)) bad("an order that is no permutation of the ranks");
+    if (!ranked(p.collective) || sorted.size() != static_cast<std::size_t>(p.ranks)) bad("an order of something else");
+  }
+
   void lane(const Program& p, const Lane& lane) {
     std::vector<std::uint32_t> open;
     waits_.clear();
@@ -119,6 +134,7 @@ class Inspector {
     for (pc_ = lane.begin; pc_ < lane.end; ++pc_) {
       const Instr& in = p.instrs[pc_];
       if (in.op == OpCode::loop_begin) {
+        depth_ = static_cast<int>(open.size());
         begin_loop(p, lane, in);
         open.push_back(pc_);
         demand(open.size() <= static_cast<std::size_t>(kMaxLoopDepth), Fault::malformed, "loops nested too deep");
@@ -141,6 +157,10 @@ class Inspector {
            "a loop over pieces in a program without pieces");
     demand(in.trip != Trip::chunks || p.uses_chunks, Fault::malformed,
            "a loop over chunks in a program without chunks");
+    if (in.trip != Trip::slice) return;
+    demand(p.uses_chunks && in.src < p.slices.size(), Fault::malformed,
+           "a loop over the chunks of a slice that is not there, or in a program without chunks");
+    slice(p, p.slices[in.src]);
   }
 
   void instruction(const Program& p, const Lane& lane, const Instr& in) {

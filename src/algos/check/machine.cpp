@@ -28,8 +28,8 @@ Machine::Machine(const Setting& setting, std::span<const Operation> operations, 
   const auto operation_count = operations.size();
   for (const Operation& op : operations) {
     bindings_.push_back(bind(op));
-    max_count_ = std::max(max_count_, op.count);
-    expected_.emplace_back(op.count);
+    max_count_ = std::max(max_count_, bindings_.back().count);
+    expected_.emplace_back(bindings_.back().count);
     for (const Program& p : op.programs) max_lanes_ = std::max(max_lanes_, static_cast<int>(p.lanes.size()));
   }
   streams_.resize(operation_count);
@@ -69,6 +69,7 @@ void Machine::lay_out() {
       component += net ? 2 : 1;
     }
   }
+  hops_ = component++;
   width_ = component;
   clocks_.emplace(width_);
   for (int n = 0; n < static_cast<int>(operations_.size()); ++n)
@@ -78,6 +79,20 @@ void Machine::lay_out() {
 Machine::Area Machine::area_of(int n, Rank rank, Buffer buffer) const {
   if (buffer == Buffer::window) return n % kBanks == 0 ? Area::window0 : Area::window1;
   return buffer == Buffer::input || in_place(n, rank) ? Area::first : Area::second;
+}
+
+Extent Machine::held(int n, Rank rank, Buffer buffer) const {
+  const bool is_root = rank == root(n);
+  const Binding& b = binding(n);
+  switch (buffer == Buffer::input ? input_part(collective(n), is_root) : output_part(collective(n), is_root)) {
+    case Part::none:
+      return {};
+    case Part::share:
+      return share_extent(b, buffer, rank);
+    case Part::whole:
+      return {0, b.count};
+  }
+  return {};
 }
 
 std::uint32_t Machine::tag(int n, std::size_t element) const {
@@ -115,14 +130,15 @@ void Machine::begin_call(Rank rank, int operation) {
   const bool last = operation == static_cast<int>(operations_.size());
   Clock clock = operation == 0 ? clocks_->zero() : clocks_->copy(at(operation - 1, rank).end);
   const Epoch self{caller_component(rank), static_cast<std::uint32_t>(operation) + 1};
+  const Extent input = last ? Extent{} : held(operation, rank, Buffer::input);
   for (const Area user : {Area::first, Area::second}) {
     const Cells cells{area(rank, user), max_count_};
     if (explain_) log_.push_back({self, cells, true, -1, 0, rank, operation});
     for (std::size_t e = 0; e < cells.count; ++e) {
       if (const auto conflict = memory_->write(cells.first + e, clock, self))
         fail_race(*conflict, cells.first + e, explain_ ? "the caller's next write" : "");
-      const bool input = !last && user == Area::first && e < this->operation(operation).count;
-      memory_->value(cells.first + e) = input ? Value{expressions_.leaf(rank), tag(operation, e), 0} : Value{};
+      const bool given = user == Area::first && e >= input.first && e < input.first + input.count;
+      memory_->value(cells.first + e) = given ? Value{expressions_.leaf(rank), tag(operation, e), 0} : Value{};
     }
   }
   if (last) {
@@ -243,9 +259,23 @@ void Machine::mark(const LaneRun& lane, OpCode op, std::uint64_t a, std::uint64_
   hash = (hash ^ b) * kPrime;
 }
 
-void Machine::begin_loop(LaneRun& lane, const Instr& in) {
+std::uint32_t Machine::trips_of(const LaneRun& lane, const Instr& in) const {
   const Binding& b = binding(lane.operation);
-  const std::uint32_t trips = in.trip == Trip::constant ? in.times : in.trip == Trip::pieces ? b.pieces : b.chunks;
+  switch (in.trip) {
+    case Trip::constant:
+      return in.times;
+    case Trip::pieces:
+      return b.pieces;
+    case Trip::chunks:
+      return b.chunks;
+    case Trip::slice:
+      return trips_over(b, program(lane.operation, lane.rank).slices[in.src], lane.loops);
+  }
+  return 0;
+}
+
+void Machine::begin_loop(LaneRun& lane, const Instr& in) {
+  const std::uint32_t trips = trips_of(lane, in);
   if (trips == 0) {
     lane.pc = in.jump;
     return;
@@ -271,6 +301,7 @@ void Machine::signal(const LaneRun& lane, std::int32_t index, const std::uint32_
   mark(lane, OpCode::signal, static_cast<std::uint64_t>(target.peer), static_cast<std::uint64_t>(target.sem));
   SemaphoreRun& sem = at(lane.operation, target.peer).semaphores[static_cast<std::size_t>(target.sem)];
   sem.made.push_back(clocks_->copy(clock));
+  if (target.peer != lane.rank) ++sem.made.back()[hops_];
   ++sem.signals;
   if (sem.waiter >= 0) {
     wake(sem.waiter);
@@ -292,6 +323,7 @@ void Machine::end_lane(LaneRun& lane) {
 
 void Machine::finish(Rank rank, int operation) {
   check_result(rank, operation);
+  if (synchronizes(collective(operation))) check_begun(rank, operation);
   RankRun& run = at(operation, rank);
   run.ended = true;
   clocks_->free(run.start);
@@ -299,21 +331,60 @@ void Machine::finish(Rank rank, int operation) {
   for (Rank peer : setting_.shape.peers_of(rank)) try_start(peer, operation + kBanks);
 }
 
+/// Nobody may leave before everybody has come.
+void Machine::check_begun(Rank rank, int n) {
+  const Clock end = at(n, rank).end;
+  for (Rank peer = 0; peer < size_; ++peer) {
+    if (known({caller_component(peer), static_cast<std::uint32_t>(n) + 1}, end)) continue;
+    fail(Fault::result,
+         [&] { return fmt::format("operation {}: rank {} can finish before rank {} has begun", n, rank, peer); });
+  }
+  if (collective(n) == Collective::barrier) report_.steps = std::max(report_.steps, static_cast<int>(end[hops_]));
+}
+
 void Machine::check_result(Rank rank, int n) {
   const std::size_t base = area(rank, area_of(n, rank, Buffer::output));
-  auto& expected = expected_[static_cast<std::size_t>(n)];
-  for (std::size_t e = 0; e < expected.size(); ++e) {
+  const Extent output = held(n, rank, Buffer::output);
+  const bool reduced = reduces(collective(n));
+  for (std::size_t e = output.first; e < output.first + output.count; ++e) {
     const Value& value = memory_->value(base + e);
-    if (value.expr == 0 || value.element != tag(n, e)) fail_result(rank, n, e, value);
-    if (expected[e] == 0) {
-      if (!expressions_.complete(value.expr)) fail_result(rank, n, e, value);
-      expected[e] = value.expr;
-      if (!expressions_.canonical(value.expr)) report_.canonical = false;
-    }
-    if (expected[e] != value.expr) fail_result(rank, n, e, value);
+    if (reduced)
+      check_reduction(rank, n, e, value);
+    else
+      check_moved(rank, n, e, value);
     report_.steps = std::max(report_.steps, static_cast<int>(value.steps));
     ++report_.elements;
   }
+}
+
+/// Every rank's element once, and the same expression wherever it is kept.
+void Machine::check_reduction(Rank rank, int n, std::size_t e, const Value& value) {
+  Expr& expected = expected_[static_cast<std::size_t>(n)][e];
+  if (value.expr == 0 || value.element != tag(n, e)) fail_result(rank, n, e, value);
+  if (expected == 0) {
+    if (!expressions_.complete(value.expr)) fail_result(rank, n, e, value);
+    expected = value.expr;
+    if (!expressions_.canonical(value.expr)) report_.canonical = false;
+  }
+  if (expected != value.expr) fail_result(rank, n, e, value);
+}
+
+/// One rank's element as it was given.
+void Machine::check_moved(Rank rank, int n, std::size_t e, const Value& value) {
+  const std::uint64_t share = binding(n).share;
+  const bool from_root = rooted(collective(n)) && collective(n) != Collective::gather;
+  const Rank source = from_root ? root(n) : static_cast<Rank>(e / share);
+  // What rank s gives to rank d lies at d in its input, and at s in d's output.
+  const bool exchanged = collective(n) == Collective::all_to_all;
+  const std::size_t given = exchanged ? static_cast<std::size_t>(rank) * share + e % share : e;
+  if (value.expr == expressions_.leaf(source) && value.element == tag(n, given)) return;
+  fail(Fault::result, [&] {
+    const std::string output = fmt::format("operation {}, rank {}: output element {}", n, rank, e);
+    if (value.expr == 0) return output + " is never written";
+    return fmt::format("{} is element {} of {} of operation {}, not element {} of {}", output,
+                       value.element % max_count_, expressions_.text(value.expr), value.element / max_count_, given,
+                       source);
+  });
 }
 
 void Machine::check_semaphores() {

@@ -105,12 +105,16 @@ class Machine {
   void run_lane(int lane);
   void execute(LaneRun& lane, const Instr& in);
   bool wait(int lane, const Instr& in);
+  std::uint32_t trips_of(const LaneRun& lane, const Instr& in) const;
   void begin_loop(LaneRun& lane, const Instr& in);
   void end_loop(LaneRun& lane, const Instr& in);
   void signal(const LaneRun& lane, std::int32_t signal, const std::uint32_t* clock);
   void end_lane(LaneRun& lane);
   void finish(Rank rank, int operation);
   void check_result(Rank rank, int operation);
+  void check_reduction(Rank rank, int operation, std::size_t element, const Value& value);
+  void check_moved(Rank rank, int operation, std::size_t element, const Value& value);
+  void check_begun(Rank rank, int operation);
   void check_semaphores();
   void wake(int lane);
   int next_lane();
@@ -118,6 +122,7 @@ class Machine {
 
   // machine_data.cpp: slices, values, transfers
   Cells resolve(const LaneRun& lane, const Slice& slice, const char* role);
+  Cells resolve_user(const LaneRun& lane, const Slice& slice, const Extent& extent, const char* role);
   Cells resolve_window(const LaneRun& lane, const Slice& slice, const Extent& extent);
   void touch(const LaneRun& lane, const Instr& in, const Cells& cells, bool writes, Epoch self);
   void copy(const LaneRun& lane, const Instr& in);
@@ -151,7 +156,14 @@ class Machine {
   std::size_t area(Rank rank, Area area) const {
     return areas_[static_cast<std::size_t>(rank) * kAreas + static_cast<std::size_t>(area)];
   }
-  bool in_place(int n, Rank rank) const { return (operation(n).in_place >> (rank % 64) & 1U) != 0; }
+  Collective collective(int n) const { return operation(n).programs.front().collective; }
+  Rank root(int n) const { return operation(n).programs.front().root; }
+  /// An all-to-all has no in-place form: the elements that a rank gets lie where those are that it gives.
+  bool in_place(int n, Rank rank) const {
+    return collective(n) != Collective::all_to_all && (operation(n).in_place >> (rank % 64) & 1U) != 0;
+  }
+  /// The elements that the rank's in- or output holds.
+  Extent held(int n, Rank rank, Buffer buffer) const;
   Area area_of(int n, Rank rank, Buffer buffer) const;
   std::uint32_t tag(int n, std::size_t element) const;
   std::uint32_t caller_component(Rank rank) const { return callers_[static_cast<std::size_t>(rank)]; }
@@ -166,7 +178,8 @@ class Machine {
   std::vector<std::uint32_t> lane_components_;  // first component of each (rank, lane): the lane, then its transfers
   int max_lanes_ = 0;
   std::uint64_t max_count_ = 0;
-  std::size_t width_ = 0;  // components
+  std::size_t width_ = 0;   // components
+  std::uint32_t hops_ = 0;  // the last component: transfers and signals between ranks on the longest path to here
 
   std::optional<Clocks> clocks_;
   std::optional<Memory> memory_;

@@ -18,10 +18,29 @@ Machine::Cells Machine::resolve(const LaneRun& lane, const Slice& slice, const c
                          role);
     });
   }
+  if (b.shares != 0 && block % b.shares + slice.blocks > b.shares &&
+      (block % b.shares != 0 || slice.blocks % static_cast<std::int64_t>(b.shares) != 0 || b.order != nullptr)) {
+    fail(Fault::bounds, [&] {
+      return fmt::format("{}: a run of {} blocks from {} over parts of shares ({})", where(lane), slice.blocks, block,
+                         role);
+    });
+  }
   if (slice.piece.at(lane.loops) < 0 || slice.chunk.at(lane.loops) < 0)
     fail(Fault::bounds, [&] { return fmt::format("{}: a piece or chunk below 0 ({})", where(lane), role); });
   const Extent extent = extent_of(b, slice, lane.loops);
   if (slice.buffer == Buffer::window) return resolve_window(lane, slice, extent);
+  return resolve_user(lane, slice, extent, role);
+}
+
+Machine::Cells Machine::resolve_user(const LaneRun& lane, const Slice& slice, const Extent& extent, const char* role) {
+  const Extent held = this->held(lane.operation, slice.rank, slice.buffer);
+  if (extent.count != 0 && (extent.first < held.first || extent.first + extent.count > held.first + held.count)) {
+    fail(Fault::bounds, [&] {
+      return fmt::format("{}: elements {} to {} of rank {}'s {}, which holds {} from {} ({})", where(lane),
+                         extent.first, extent.first + extent.count - 1, slice.rank,
+                         slice.buffer == Buffer::input ? "input" : "output", held.count, held.first, role);
+    });
+  }
   return {area(slice.rank, area_of(lane.operation, slice.rank, slice.buffer)) + extent.first, extent.count};
 }
 
@@ -191,6 +210,7 @@ void Machine::match(Stream& stream) {
   }
   // What the sender knew when it sent; not that its source is free again.
   receive.sender = clocks_->copy(send.posted);
+  ++receive.sender[hops_];
   send.matched = receive.matched = true;
   complete(source.lane);
   complete(target.lane);

@@ -19,7 +19,7 @@ constexpr int kFewRanks = 8;
 class Trial {
  public:
   Trial(const Algorithm& algorithm, const Shape& shape, const Spec& spec)
-      : name_(algorithm.name),
+      : name_(fmt::format("{} {}", umbel::name_of(algorithm.collective), algorithm.name)),
         shape_(shape),
         spec_(spec),
         programs_(build_all(algorithm, shape, spec)),
@@ -104,7 +104,7 @@ class Trial {
   std::vector<Operation> small_operations() const {
     std::vector<Operation> out;
     const Program& first = programs_.front();
-    const auto blocks = static_cast<std::uint64_t>(first.blocks);
+    const auto blocks = static_cast<std::uint64_t>(first.shares > 0 ? first.shares : first.blocks);
     for (const unsigned k : {1U, trips_}) {
       const Size size = size_of(first, k, k, 0);
       const std::uint64_t from = k == 1 ? 0 : size.count - std::min(size.count, 2 * blocks);

@@ -57,7 +57,7 @@ void prove_formula(Proof& proof, const Setting& setting, std::span<const Program
   const Report report = run(setting, std::span(&once, 1));
   account(proof, report, "the run that counts steps and bytes");
   if (proof.finding) return;
-  const double sent = static_cast<double>(report.sent) / static_cast<double>(size.count);
+  const double sent = size.count == 0 ? 0 : static_cast<double>(report.sent) / static_cast<double>(size.count);
   if (report.steps == traffic.steps && std::abs(sent - traffic.sent) < 1e-9) return;
   proof.finding =
       Finding{Fault::formula, fmt::format("formula: {} steps and {} n sent by the busiest rank are documented, "
@@ -66,12 +66,14 @@ void prove_formula(Proof& proof, const Setting& setting, std::span<const Program
 }
 
 std::string spec_text(const Spec& spec) {
-  return fmt::format("{}, {} channel{}, depth {}{}", spec.direct ? "direct" : "staged", spec.channels,
-                     spec.channels == 1 ? "" : "s", spec.depth, spec.ordered ? ", ordered" : "");
+  return fmt::format("{}, {} channel{}, depth {}{}{}", spec.direct ? "direct" : "staged", spec.channels,
+                     spec.channels == 1 ? "" : "s", spec.depth, spec.ordered ? ", ordered" : "",
+                     spec.root != 0 ? fmt::format(", root {}", spec.root) : "");
 }
 
 std::string title(const Algorithm& algorithm, const Shape& shape, const Spec& spec) {
-  return fmt::format("{} on {} ranks ({}), {}", algorithm.name, shape.ranks(), text_of(shape), spec_text(spec));
+  return fmt::format("{} {} on {} ranks ({}), {}", name_of(algorithm.collective), algorithm.name, shape.ranks(),
+                     text_of(shape), spec_text(spec));
 }
 
 }  // namespace
@@ -138,8 +140,10 @@ Proof prove_sequence(const Choice& first, const Choice& second, const Shape& sha
           "the sequence P;Q;P;Q");
   proof.canonical = true;  // says nothing about one algorithm
   if (proof.finding)
-    proof.finding->text = fmt::format("{}, with {}, {}:\n  {}", title(first.algorithm, shape, first.spec),
-                                      second.algorithm.name, spec_text(second.spec), proof.finding->text);
+    proof.finding->text =
+        fmt::format("{}, with {}, {}:\n  {}", title(first.algorithm, shape, first.spec),
+                    std::string(name_of(second.algorithm.collective)) + " " + std::string(second.algorithm.name),
+                    spec_text(second.spec), proof.finding->text);
   return proof;
 }
 

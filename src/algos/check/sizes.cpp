@@ -17,9 +17,19 @@ std::string text_of(const Size& size) {
   return out;
 }
 
+namespace {
+
+/// Blocks that a count is cut in.
+std::uint64_t blocks_of(const Program& program) {
+  return static_cast<std::uint64_t>(program.shares > 0 ? program.shares : program.blocks);
+}
+
+}  // namespace
+
 Size size_of(const Program& program, unsigned pieces, unsigned chunks, std::uint64_t short_by) {
+  if (program.collective == Collective::barrier) return {};
   constexpr std::uint64_t kElements = 2;  // of one block in one chunk
-  const auto blocks = static_cast<std::uint64_t>(program.blocks);
+  const std::uint64_t blocks = blocks_of(program);
   Size size;
   std::uint64_t block = kElements;
   if (program.uses_chunks) {
@@ -53,7 +63,8 @@ unsigned most_credits(std::span<const Program> programs) {
 
 std::vector<Size> sizes_of(std::span<const Program> programs, int depth, Effort effort) {
   const Program& program = programs.front();
-  const auto blocks = static_cast<std::uint64_t>(program.blocks);
+  if (program.collective == Collective::barrier) return std::vector<Size>(3);  // one operation after another
+  const std::uint64_t blocks = blocks_of(program);
   const auto d = static_cast<unsigned>(depth);
   std::vector<Size> sizes{size_of(program, 2, d + 1, blocks / 2 + 1), size_of(program, d + 1, 1, 0),
                           size_of(program, 1, 2, 1)};

@@ -56,10 +56,11 @@ class BlockAgent {
     }
   }
 
-  UMBEL_HOST_DEVICE Operand resolve(const Slice& slice, const Extent& extent, std::uint64_t window_offset) const {
-    if (slice.buffer == Buffer::window) return context_.window[slice.rank] + window_offset;
-    std::byte* const* base = slice.buffer == Buffer::input ? context_.input : context_.output;
-    return base[slice.rank] + extent.first * kElemBytes;
+  UMBEL_HOST_DEVICE Operand resolve(const Slice& slice, std::uint64_t offset) const {
+    std::byte* const* base = slice.buffer == Buffer::input    ? context_.input
+                             : slice.buffer == Buffer::output ? context_.output
+                                                              : context_.window;
+    return base[slice.rank] + offset;
   }
 
   UMBEL_HOST_DEVICE Operand* operands() { return operands_; }

@@ -18,12 +18,12 @@ constexpr std::size_t kBounceBytes = 256U << 10U;
 
 HostAgent::HostAgent(HostContext context) : context_(std::move(context)) {}
 
-HostAgent::Operand HostAgent::resolve(const Slice& slice, const Extent& extent, std::uint64_t window_offset) const {
+HostAgent::Operand HostAgent::resolve(const Slice& slice, std::uint64_t offset) const {
   const auto rank = static_cast<std::size_t>(slice.rank);
   Operand operand;
   operand.rank = slice.rank;
   operand.buffer = slice.buffer;
-  operand.offset = slice.buffer == Buffer::window ? window_offset : extent.first * size_of(context_.dtype);
+  operand.offset = offset;
   std::byte* base = nullptr;
   switch (slice.buffer) {
     case Buffer::input:

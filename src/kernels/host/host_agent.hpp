@@ -61,7 +61,7 @@ class HostAgent {
   void signal(std::int32_t signal, std::uint32_t count) {
     kernels::signal(*context_.targets[static_cast<std::size_t>(signal)], context_.epoch, count);
   }
-  Operand resolve(const Slice& slice, const Extent& extent, std::uint64_t window_offset) const;
+  Operand resolve(const Slice& slice, std::uint64_t offset) const;
   Operand* operands() noexcept { return operands_.data(); }
 
   void copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count);

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <limits>
-
 #include "base/error.hpp"
 #include "comm.hpp"
 #include "ops.hpp"
@@ -39,6 +36,10 @@ static_assert(static_cast<int>(RedOp::sum) == UMBEL_SUM && static_cast<int>(RedO
               static_cast<int>(RedOp::maxloc) == UMBEL_MAXLOC);
 static_assert(kRedOpCount == UMBEL_MAXLOC + 1);
 
+static_assert(static_cast<int>(Collective::scatterv) == UMBEL_SCATTERV && kCollectiveCount == UMBEL_SCATTERV + 1 &&
+              static_cast<int>(Collective::barrier) == UMBEL_BARRIER &&
+              static_cast<int>(Collective::all_to_all) == UMBEL_ALL_TO_ALL);
+
 void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error) {
   const std::string who = comm == nullptr ? "" : fmt::format(" (rank {})", comm->communicator->info().rank);
   throw InvalidArgument(fmt::format("{}: {}{}", function, error.what(), who));
@@ -68,33 +69,21 @@ RedOp to_redop(umbel_op_t op, DType dtype) {
   return built_in;
 }
 
-std::size_t checked_bytes(std::size_t count, DType dtype) {
-  constexpr auto kLimit = static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
-  if (count > kLimit / size_of(dtype)) {
-    throw InvalidArgument(fmt::format("count {} of {} is more bytes than fit in memory", count, name_of(dtype)));
-  }
-  return count * size_of(dtype);
+std::optional<Collective> known_collective(umbel_collective_t collective) {
+  const auto value = static_cast<long long>(collective);
+  return value < 0 || value >= kCollectiveCount ? std::nullopt : std::optional(static_cast<Collective>(value));
 }
 
-void check_buffers(const void* send, const void* recv, std::size_t count, std::size_t bytes) {
-  if (bytes == 0) {
-    return;
-  }
-  for (const auto& [pointer, name] : {std::pair(send, "send"), std::pair(recv, "recv")}) {
-    if (pointer == nullptr) {
-      throw InvalidArgument(fmt::format("{} is NULL while count is {}", name, count));
-    }
-  }
-  const auto first = reinterpret_cast<std::uintptr_t>(send);
-  const auto second = reinterpret_cast<std::uintptr_t>(recv);
-  constexpr auto kEnd = std::numeric_limits<std::uintptr_t>::max();
-  if (bytes > kEnd - first || bytes > kEnd - second) {
-    throw InvalidArgument(fmt::format("{} bytes from {} or {} reach past the end of memory", bytes, send, recv));
-  }
-  if (first != second && first < second + bytes && second < first + bytes) {
-    throw InvalidArgument(fmt::format(
-        "send {} and recv {} overlap ({} bytes each): they must be equal (in-place) or disjoint", send, recv, bytes));
-  }
+Collective to_collective(umbel_collective_t collective) {
+  const std::optional<Collective> known = known_collective(collective);
+  if (known) return *known;
+  throw InvalidArgument(fmt::format("collective {} is none of umbel_collective_t (0 … {})",
+                                    static_cast<long long>(collective), kCollectiveCount - 1));
+}
+
+runtime::Communicator& communicator_of(umbel_comm_t comm) {
+  require(comm, "comm");
+  return *comm->communicator;
 }
 
 void require(const void* pointer, std::string_view what) {

@@ -7,11 +7,15 @@
 
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/collective.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "last_error.hpp"
+#include "runtime/communicator.hpp"
 #include "umbel/umbel.h"
 
 namespace umbel::shim {
@@ -22,13 +26,12 @@ namespace umbel::shim {
 DType to_dtype(umbel_dtype_t dtype);
 /// An operator for elements of `dtype`. @throws Unsupported also, for a handle that umbel_op_create… made
 RedOp to_redop(umbel_op_t op, DType dtype);
+/// Nothing when it is none.
+std::optional<Collective> known_collective(umbel_collective_t collective);
+Collective to_collective(umbel_collective_t collective);
 
-/// Bytes of `count` elements; refuses what does not fit into size_t.
-std::size_t checked_bytes(std::size_t count, DType dtype);
-
-/// Present unless there is nothing to do, not wrapping around the end of memory, and either equal or disjoint.
-/// @param bytes  of `count` elements
-void check_buffers(const void* send, const void* recv, std::size_t count, std::size_t bytes);
+/// What a communicator's handle stands for.
+runtime::Communicator& communicator_of(umbel_comm_t comm);
 
 /// A pointer that must be given.
 void require(const void* pointer, std::string_view what);
@@ -42,6 +45,12 @@ decltype(auto) checked_call(std::string_view function, umbel_comm_t comm, Body&&
   } catch (const InvalidArgument& error) {
     throw_invalid(function, comm, error);
   }
+}
+
+/// guarded(), for functions whose InvalidArgument is about their own arguments.
+template <class Body>
+umbel_result_t guarded_call(std::string_view function, umbel_comm_t comm, Body&& body) noexcept {
+  return guarded([&] { checked_call(function, comm, std::forward<Body>(body)); });
 }
 
 /// `given`: the caller's struct_size. Older callers have smaller structs (never below `smallest`, that of 0.1); a

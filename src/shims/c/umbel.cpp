@@ -11,10 +11,10 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "algos/algorithm.hpp"
 #include "arguments.hpp"
@@ -67,27 +67,15 @@ runtime::CommOptions to_options(const umbel_config_t* given) {
   return options;
 }
 
-runtime::Communicator& communicator_of(umbel_comm_t comm) {
-  require(comm, "comm");
-  return *comm->communicator;
-}
-
-/// guarded(), for functions whose InvalidArgument is about their own arguments.
-template <class Body>
-umbel_result_t guarded_call(std::string_view function, umbel_comm_t comm, Body&& body) noexcept {
-  return guarded([&] { checked_call(function, comm, std::forward<Body>(body)); });
-}
-
-/// Names as C strings that live as long as the process.
-const std::vector<std::pair<std::string, std::string>>& catalog() {
-  static const auto* const entries = [] {
-    auto* list = new std::vector<std::pair<std::string, std::string>>;  // never freed: callers keep the pointers
-    for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
-      list->emplace_back(algorithm.name, algorithm.summary);
-    }
-    return list;
-  }();
-  return *entries;
+/// Runs one collective on behalf of its C function.
+umbel_result_t collective(std::string_view function, umbel_comm_t comm, runtime::CallArgs args, umbel_dtype_t dtype,
+                          umbel_op_t op = UMBEL_SUM) {
+  return guarded_call(function, comm, [&] {
+    runtime::Communicator& communicator = communicator_of(comm);
+    args.dtype = to_dtype(dtype);
+    if (reduces(args.collective)) args.op = to_redop(op, args.dtype);
+    communicator.run(args);
+  });
 }
 
 }  // namespace
@@ -125,13 +113,58 @@ extern "C" umbel_result_t umbel_comm_destroy(umbel_comm_t comm) {
 
 extern "C" umbel_result_t umbel_all_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
                                            umbel_op_t op, umbel_comm_t comm) {
-  return guarded_call("umbel_all_reduce", comm, [&] {
-    runtime::Communicator& communicator = communicator_of(comm);
-    const DType type = to_dtype(dtype);
-    const RedOp reduction = to_redop(op, type);
-    check_buffers(send, recv, count, checked_bytes(count, type));
-    communicator.all_reduce(send, recv, count, type, reduction);
-  });
+  return collective("umbel_all_reduce", comm,
+                    {.collective = Collective::all_reduce, .send = send, .recv = recv, .count = count}, dtype, op);
+}
+
+extern "C" umbel_result_t umbel_broadcast(const void* send, void* recv, size_t count, umbel_dtype_t dtype, int root,
+                                          umbel_comm_t comm) {
+  return collective("umbel_broadcast", comm,
+                    {.collective = Collective::broadcast, .send = send, .recv = recv, .count = count, .root = root},
+                    dtype);
+}
+
+extern "C" umbel_result_t umbel_reduce(const void* send, void* recv, size_t count, umbel_dtype_t dtype, umbel_op_t op,
+                                       int root, umbel_comm_t comm) {
+  return collective("umbel_reduce", comm,
+                    {.collective = Collective::reduce, .send = send, .recv = recv, .count = count, .root = root}, dtype,
+                    op);
+}
+
+extern "C" umbel_result_t umbel_all_gather(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                           umbel_comm_t comm) {
+  return collective("umbel_all_gather", comm,
+                    {.collective = Collective::all_gather, .send = send, .recv = recv, .count = count}, dtype);
+}
+
+extern "C" umbel_result_t umbel_reduce_scatter(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                               umbel_op_t op, umbel_comm_t comm) {
+  return collective("umbel_reduce_scatter", comm,
+                    {.collective = Collective::reduce_scatter, .send = send, .recv = recv, .count = count}, dtype, op);
+}
+
+extern "C" umbel_result_t umbel_all_to_all(const void* send, void* recv, size_t count, umbel_dtype_t dtype,
+                                           umbel_comm_t comm) {
+  return collective("umbel_all_to_all", comm,
+                    {.collective = Collective::all_to_all, .send = send, .recv = recv, .count = count}, dtype);
+}
+
+extern "C" umbel_result_t umbel_gather(const void* send, void* recv, size_t count, umbel_dtype_t dtype, int root,
+                                       umbel_comm_t comm) {
+  return collective("umbel_gather", comm,
+                    {.collective = Collective::gather, .send = send, .recv = recv, .count = count, .root = root},
+                    dtype);
+}
+
+extern "C" umbel_result_t umbel_scatter(const void* send, void* recv, size_t count, umbel_dtype_t dtype, int root,
+                                        umbel_comm_t comm) {
+  return collective("umbel_scatter", comm,
+                    {.collective = Collective::scatter, .send = send, .recv = recv, .count = count, .root = root},
+                    dtype);
+}
+
+extern "C" umbel_result_t umbel_barrier(umbel_comm_t comm) {
+  return collective("umbel_barrier", comm, {.collective = Collective::barrier}, UMBEL_INT8);
 }
 
 extern "C" umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm) {
@@ -139,14 +172,18 @@ extern "C" umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char
                       [&] { communicator_of(comm).set_algorithm(algorithm == nullptr ? "" : algorithm); });
 }
 
-extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, size_t count,
-                                              umbel_dtype_t dtype, umbel_op_t op) {
+extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* algorithm, const umbel_call_t* call) {
   return guarded_call("umbel_comm_supports", comm, [&] {
     require(algorithm, "algorithm");
+    require(call, "call");
+    const umbel_call_t given = copy_in(*call, "umbel_call_t");
     const runtime::Communicator& communicator = communicator_of(comm);
-    const DType type = to_dtype(dtype);
-    checked_bytes(count, type);
-    const std::string reason = communicator.refuses(algorithm, count, type, to_redop(op, type));
+    runtime::CallArgs args{.collective = to_collective(given.collective),
+                           .count = given.count,
+                           .dtype = to_dtype(given.dtype),
+                           .root = given.root};
+    if (reduces(args.collective)) args.op = to_redop(given.op, args.dtype);
+    const std::string reason = communicator.refuses(algorithm, args);
     if (!reason.empty()) {
       throw Unsupported(reason);
     }
@@ -183,17 +220,24 @@ extern "C" umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_inf
   });
 }
 
-extern "C" const char* umbel_algorithm_name(size_t index) {
-  return index < catalog().size() ? catalog()[index].first.c_str() : nullptr;
+// Names are string literals in the catalog and in base: C strings that live as long as the process.
+
+extern "C" const char* umbel_algorithm_name(umbel_collective_t collective, size_t index) {
+  const std::optional<Collective> which = known_collective(collective);
+  if (!which) return nullptr;
+  const auto catalog = algos::catalog(*which);
+  return index < catalog.size() ? catalog[index].name.data() : nullptr;
 }
 
-extern "C" const char* umbel_algorithm_summary(const char* name) {
-  for (const auto& [known, summary] : catalog()) {
-    if (name != nullptr && known == name) {
-      return summary.c_str();
-    }
-  }
-  return nullptr;
+extern "C" const char* umbel_algorithm_summary(umbel_collective_t collective, const char* name) {
+  const std::optional<Collective> which = known_collective(collective);
+  const algos::Algorithm* found = which && name != nullptr ? algos::find(*which, name) : nullptr;
+  return found != nullptr ? found->summary.data() : nullptr;
+}
+
+extern "C" const char* umbel_collective_name(umbel_collective_t collective) {
+  const std::optional<Collective> which = known_collective(collective);
+  return which ? name_of(*which).data() : nullptr;
 }
 
 extern "C" const char* umbel_last_error(void) { return last_error(); }

@@ -63,7 +63,8 @@ TEST(Checker, FindsNothingInARightProgram) {
 
 TEST(Checker, HoldsAnAlgorithmToWhatItSaysOfItsOrder) {
   const Shape shape = Shape::one_node(5);
-  Algorithm modest = *find_all_reduce("reduce_broadcast"), boastful = *find_all_reduce("ring");
+  Algorithm modest = *algos::find(Collective::all_reduce, "reduce_broadcast"),
+            boastful = *algos::find(Collective::all_reduce, "ring");
   EXPECT_FALSE(prove(modest, shape, {}, Effort::quick).finding);
   EXPECT_FALSE(prove(boastful, shape, {}, Effort::quick).finding);
   modest.canonical = [](const Shape&, const Spec&) { return false; };

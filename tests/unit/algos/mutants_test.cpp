@@ -20,15 +20,16 @@ constexpr int kMaxRanks = 8;
 MutationTally tally_of(const Algorithm& algorithm) {
   const CampaignOptions options{.thoroughness = Thoroughness::standard,
                                 .max_ranks = kMaxRanks,
+                                .collective = algorithm.collective,
                                 .algorithm = std::string(algorithm.name),
                                 .proofs = false};
   MutationTally tally;
-  for (const Task& task : tasks_of(all_reduce_catalog(), options)) tally.add(perform(task).mutants);
+  for (const Task& task : tasks_of(algos::catalog(), options)) tally.add(perform(task).mutants);
   return tally;
 }
 
 void print(const char* name, const MutationTally& tally) {
-  std::printf("%-20s killed %6llu of %6llu (%.2f%%), %llu survive and are equivalent\n", name,
+  std::printf("%-34s killed %6llu of %6llu (%.2f%%), %llu survive and are equivalent\n", name,
               static_cast<unsigned long long>(tally.killed), static_cast<unsigned long long>(tally.total),
               100.0 * static_cast<double>(tally.killed) / static_cast<double>(tally.total),
               static_cast<unsigned long long>(tally.equivalent));
@@ -36,10 +37,10 @@ void print(const char* name, const MutationTally& tally) {
 
 TEST(Mutants, AreKilledUnlessEquivalent) {
   MutationTally all;
-  for (const Algorithm& algorithm : all_reduce_catalog()) {
+  for (const Algorithm& algorithm : algos::catalog()) {
     const MutationTally tally = tally_of(algorithm);
-    print(algorithm.name.data(), tally);
-    EXPECT_GT(tally.total, 0U) << algorithm.name;
+    print(full_name(algorithm).c_str(), tally);
+    EXPECT_GT(tally.total, 0U) << full_name(algorithm);
     all.add(tally);
   }
   print("all", all);

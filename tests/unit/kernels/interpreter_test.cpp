@@ -196,9 +196,7 @@ class MailAgent {
 
   bool arrived(std::int32_t sem, std::uint32_t count) { return memory_.arrived(sem, count); }
   void signal(std::int32_t signal, std::uint32_t count) { memory_.signal(signal, count); }
-  Operand resolve(const Slice& slice, const Extent& extent, std::uint64_t offset) {
-    return memory_.resolve(slice, extent, offset);
-  }
+  Operand resolve(const Slice& slice, std::uint64_t offset) { return memory_.resolve(slice, offset); }
   bool send(const Instr& in, const Operand& src, std::uint64_t bytes) { return post(in, src, bytes); }
   bool recv(const Instr& in, const Operand& dst, std::uint64_t bytes) { return post(in, dst, bytes); }
   bool drained() const { return posted_.empty(); }

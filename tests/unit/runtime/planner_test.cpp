@@ -24,7 +24,8 @@ PlanKey key_of(DType dtype, RedOp op, std::uint64_t count) {
 PlanKey fp32(std::uint64_t count) { return key_of(DType::fp32, RedOp::sum, count); }
 
 PlanKey forced(PlanKey key, std::string_view name) {
-  key.algorithm = static_cast<std::int32_t>(algos::find_all_reduce(name) - algos::all_reduce_catalog().data());
+  key.algorithm = static_cast<std::int32_t>(algos::find(Collective::all_reduce, name) -
+                                            algos::catalog(Collective::all_reduce).data());
   return key;
 }
 
@@ -55,9 +56,9 @@ TEST(Planner, EveryRankComesToTheSamePlan) {
 
 TEST(Planner, EveryRankOfUnevenNodesRefusesWhatOneRankCannotHold) {
   const Shape uneven = Shape::from_nodes(std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 1});
-  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+  for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
     PlanKey key = fp32(1'000'000);
-    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::all_reduce_catalog().data());
+    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::catalog(Collective::all_reduce).data());
     for (std::size_t semaphores = 1; semaphores <= 1024; semaphores *= 2) {
       PlannerInputs in = inputs(0, uneven);
       in.channels = 4;
@@ -75,16 +76,16 @@ TEST(Planner, ARefusedCallLeavesThePlansAlone) {
   std::vector<const Plan*> plans;
   for (std::uint64_t count = 1; count <= kMany; ++count) plans.push_back(&planner.plan(fp32(count)));
   PlanKey refused = fp32(1000);
-  refused.algorithm =
-      static_cast<std::int32_t>(algos::find_all_reduce("one_shot") - algos::all_reduce_catalog().data());
+  refused.algorithm = static_cast<std::int32_t>(algos::find(Collective::all_reduce, "one_shot") -
+                                                algos::catalog(Collective::all_reduce).data());
   ASSERT_THROW(planner.plan(refused), Unsupported);
   for (std::uint64_t count = kMany; count >= 1; --count) EXPECT_EQ(&planner.plan(fp32(count)), plans[count - 1]);
 }
 
 TEST(Planner, PlansFitTheWindow) {
-  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+  for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
     PlanKey key = fp32(100'000'000);
-    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::all_reduce_catalog().data());
+    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::catalog(Collective::all_reduce).data());
     PlannerInputs in = inputs(0, Shape::one_node(8));
     in.direct = false;
     Planner planner(in);
@@ -94,9 +95,9 @@ TEST(Planner, PlansFitTheWindow) {
 }
 
 TEST(Planner, AForcedAlgorithmIsTheOneOrNone) {
-  for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+  for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
     PlanKey key = fp32(1000);
-    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::all_reduce_catalog().data());
+    key.algorithm = static_cast<std::int32_t>(&algorithm - algos::catalog(Collective::all_reduce).data());
     Planner planner(inputs(1, two_nodes()));
     const std::string reason = planner.refuses(key);
     if (reason.empty()) {
@@ -126,7 +127,7 @@ TEST(Planner, ReproducibleModeTakesOnlyTheCanonicalOrder) {
       for (const std::uint64_t count : {1U, 1000U, 1'000'000U})
         EXPECT_TRUE(Planner(in).plan(fp32(count)).built->algorithm->canonical(shape, {.ordered = true}))
             << ranks << " ranks, " << count;
-      for (const algos::Algorithm& algorithm : algos::all_reduce_catalog()) {
+      for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
         if (!algorithm.refuses(shape, {}).empty()) continue;
         const std::string reason = refusal(in, forced(fp32(1000), algorithm.name));
         if (algorithm.canonical(shape, {.ordered = true}))
@@ -158,22 +159,22 @@ TEST(Planner, ReproducibleModeKnowsWhatRounds) {
 }
 
 TEST(Planner, MorePiecesThanALoopCountsAreRefused) {
-  const algos::Algorithm* ring = algos::find_all_reduce("ring");
+  const algos::Algorithm* ring = algos::find(Collective::all_reduce, "ring");
   ASSERT_NE(ring, nullptr);
   PlannerInputs in = inputs(0, Shape::one_node(2));
   in.chunk_bytes = in.piece_bytes = 1;
   PlanKey key{.count = std::uint64_t{1} << 40U, .elem_bytes = 1};
-  key.algorithm = static_cast<std::int32_t>(ring - algos::all_reduce_catalog().data());
+  key.algorithm = static_cast<std::int32_t>(ring - algos::catalog(Collective::all_reduce).data());
   EXPECT_THAT(refusal(in, key), HasSubstr("more than a loop counts"));
 }
 
 TEST(Planner, ConfiguredCutsAreKept) {
   PlannerInputs in = inputs(0, two_nodes());
   in.chunk_bytes = 8192;
-  const algos::Algorithm* ring = algos::find_all_reduce("ring");
+  const algos::Algorithm* ring = algos::find(Collective::all_reduce, "ring");
   ASSERT_NE(ring, nullptr);
   PlanKey key = fp32(1'000'000);
-  key.algorithm = static_cast<std::int32_t>(ring - algos::all_reduce_catalog().data());
+  key.algorithm = static_cast<std::int32_t>(ring - algos::catalog(Collective::all_reduce).data());
   Planner planner(in);
   EXPECT_EQ(planner.plan(key).binding.chunk, 8192U / 4);
 }

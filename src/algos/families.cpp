@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
+#include "algos/families.hpp"
+
 #include <algorithm>
 
-#include "algos/all_reduce/all_reduce.hpp"
 #include "algos/canonical.hpp"
 #include "algos/order.hpp"
 
-namespace umbel::algos::all_reduce {
+namespace umbel::algos {
 namespace {
 
 std::string serves_all(const Shape&, const Spec&) { return {}; }
@@ -32,7 +33,8 @@ std::string needs_two_nodes(const Shape& shape, const Spec&) {
 }
 
 Algorithm make(const Words& words, decltype(Algorithm::refuses) refuses, const Functions& functions) {
-  return {.name = words.name,
+  return {.collective = words.collective,
+          .name = words.name,
           .summary = words.summary,
           .steps = words.steps,
           .sent = words.sent,
@@ -52,10 +54,12 @@ Algorithm on_several_nodes(const Words& words, const Functions& functions) {
   return make(words, needs_two_nodes, functions);
 }
 
+bool folds_nothing(const Shape&, const Spec&) { return true; }
+
 bool folds_in_rank_order(const Shape& shape, const Spec&) {
   return fold(spans_of(ranks_ascending(shape))).canonical(shape);
 }
 
 bool folds_at_once(const Shape& shape, const Spec& spec) { return spec.ordered || folds_in_rank_order(shape, spec); }
 
-}  // namespace umbel::algos::all_reduce
+}  // namespace umbel::algos

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/collective.hpp"
+#include "base/types.hpp"
+
+namespace umbel::runtime {
+
+/// One call of a collective, as the doors hand it over.
+struct CallArgs {
+  Collective collective = Collective::all_reduce;
+  const void* send = nullptr;  ///< the input, where this rank has one (base/collective.hpp)
+  void* recv = nullptr;        ///< the output, where this rank has one
+  std::size_t count = 0;       ///< elements of a buffer; of a ranked collective, of one rank's share
+  DType dtype = DType::int8;
+  RedOp op = RedOp::sum;  ///< of a collective that reduces; else sum
+  Rank root = 0;          ///< of a rooted collective; else 0
+};
+
+/// How in- and output lie to each other. What is allowed, one rule per collective:
+///   aligned    equal elements at equal places: recv == send; where one buffer holds a share and the other all of them,
+///              the share lies at its place among them (rank · count elements from the start)
+///   at_start   reduce_scatter: recv == send, the result at the start, as MPI has it
+///   exchanged  all_to_all: recv == send
+/// Anything else must be disjoint. On rank 0 of a reduce_scatter recv == send is aligned.
+enum class InPlace : std::uint8_t { no, aligned, at_start, exchanged };
+
+/// What this rank's buffers hold, in bytes; 0 where it has none.
+struct BufferBytes {
+  std::size_t input = 0;
+  std::size_t output = 0;
+};
+BufferBytes buffer_bytes(const CallArgs& args, Rank me, int ranks);
+
+/// Checks the arguments of one rank and says how its buffers lie.
+/// @throws InvalidArgument
+InPlace check_arguments(const CallArgs& args, Rank me, int ranks);
+
+}  // namespace umbel::runtime

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/runner.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "algos/algorithm.hpp"
+#include "base/error.hpp"
+
+namespace umbel::runtime {
+namespace {
+
+PlannerInputs planner_inputs(const Founded& founded) {
+  return {.rank = founded.members.me,
+          .shape = founded.members.shape,
+          .model = founded.measured.model,
+          .layout = founded.layout,
+          .direct = founded.direct,
+          .reproducible = founded.config.reproducible,
+          .chunk_bytes = founded.config.chunk_bytes,
+          .piece_bytes = founded.config.piece_bytes,
+          .channels = founded.config.channels};
+}
+
+/// The algorithm that a tiny call is an instance of.
+std::string_view tiny_name(Collective collective) {
+  return collective == Collective::all_reduce ? "one_shot" : "direct";
+}
+
+}  // namespace
+
+Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
+    : founded_(founded),
+      health_(health),
+      planner_(planner_inputs(founded)),
+      executor_(founded.members, health, waiter),
+      in_order_(founded.config.reproducible && founded.members.size() > 2),
+      tiny_(founded.members, health, founded.crowded, in_order_) {
+  for (const Collective collective : all_collectives())
+    if (algos::find(collective, tiny_name(collective)) != nullptr)
+      tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
+  set_algorithm(founded.config.algorithm);
+}
+
+void Runner::set_algorithm(std::string_view name) {
+  forced_ = ForcedAlgorithms(name);
+  last_plan_ = nullptr;
+}
+
+std::string Runner::refuses(std::string_view algorithm, const CallArgs& args) {
+  const PlanKey key = key_of(args, algorithm_index(args.collective, algorithm));
+  last_plan_ = nullptr;
+  return planner_.refuses(key);
+}
+
+void Runner::begin(const CallArgs& args, InPlace in_place) {
+  const std::int32_t forced = forced_.of(args.collective);
+  const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
+  args_ = args;
+  in_place_ = in_place;
+  call_ = {.seq = seq_ + 1,
+           .input = static_cast<const std::byte*>(args.send),
+           .output = static_cast<std::byte*>(args.recv),
+           .dtype = args.dtype,
+           .op = args.op,
+           .summary = {.count = args.count,
+                       .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
+                       .collective = args.collective,
+                       .dtype = args.dtype,
+                       .op = args.op,
+                       .extra = static_cast<std::uint8_t>(forced + 1)}};
+  const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(args) && !widened_in_order(args);
+  plan_ = tiny ? Plan{} : plan_for(key_of(args, forced));
+  call_.summary.plan = plan_.hash;
+  health_.enter(call_.seq, call_.summary);
+  seq_ = call_.seq;
+  phase_ = Phase::bank;
+}
+
+Executor::Round Runner::advance() {
+  using Round = Executor::Round;
+  switch (phase_) {
+    case Phase::none:
+      return Round::idle;
+    case Phase::bank:
+      if (!bank_is_free()) return Round::idle;
+      start();
+      return advance();
+    case Phase::lines:
+      return tiny_.poll() ? finish() : Round::idle;
+    case Phase::program: {
+      const Round round = executor_.round();
+      return round == Round::finished ? finish() : round;
+    }
+  }
+  return Round::idle;
+}
+
+/// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
+///
+/// With kBanks = 2 that is so anyway when the last call was one that nobody finishes before all have begun: then every
+/// rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through semaphores or lines,
+/// and with it the order of memory. Over several nodes it may have come through the network, which orders nothing
+/// between two ranks of one node: their `done` is looked at, for the order, and is never waited for.
+bool Runner::bank_is_free() {
+  const Members& members = founded_.members;
+  if (seq_ <= kBanks || (synchronized_ + 1 == seq_ && members.shape.nodes() == 1)) return true;
+  for (Rank rank : members.shape.peers_of(members.me))
+    if (members.at(rank).arena.header().done.load(std::memory_order_acquire) < seq_ - kBanks) return false;
+  return true;
+}
+
+/// The in-place forms in which results would fall on elements that are still to be read go by way of scratch memory.
+void Runner::start() {
+  if (tiny()) {
+    phase_ = Phase::lines;
+    tiny_.start(call_, args_);
+    return;
+  }
+  const BufferBytes bytes = buffer_bytes(args_, founded_.members.me, founded_.members.size());
+  if (in_place_ == InPlace::exchanged) {
+    std::byte* copy = scratch(bytes.input);
+    std::memcpy(copy, call_.input, bytes.input);
+    call_.input = copy;
+  } else if (in_place_ == InPlace::at_start) {
+    call_.output = scratch(bytes.output);
+  }
+  publish();
+  phase_ = Phase::program;
+  executor_.start(plan_, call_);
+}
+
+/// The control line of a call whose data goes through the program.
+void Runner::publish() {
+  ControlLine& line = founded_.members.own().line(call_.seq);
+  const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
+                            reinterpret_cast<std::uint64_t>(call_.output)};
+  line.summary = call_.summary;
+  std::memcpy(line.payload, &buffers, sizeof(buffers));
+  line.seq.store(call_.seq, std::memory_order_release);
+}
+
+Executor::Round Runner::finish() {
+  if (!tiny()) {
+    if (in_place_ == InPlace::at_start)
+      std::memcpy(args_.recv, call_.output, buffer_bytes(args_, founded_.members.me, founded_.members.size()).output);
+    last_ = {.algorithm = plan_.built->algorithm->name.data(), .predicted_s = plan_.predicted_s};
+  } else {
+    const std::int32_t algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args_.collective))];
+    last_ = {.algorithm = algos::catalog(args_.collective)[static_cast<std::size_t>(algorithm)].name.data(),
+             .predicted_s = tiny_prediction(algorithm)};
+  }
+  phase_ = Phase::none;
+  founded_.members.own().header().done.store(seq_, std::memory_order_release);
+  if (synchronizes(args_.collective)) {
+    synchronized_ = seq_;
+    one_way_ = 0;
+  } else {
+    ++one_way_;
+    for (Rank rank : founded_.members.shape.peers_of(founded_.members.me))
+      founded_.members.at(rank).ring_bell();  // who waits for this rank's bank
+  }
+  return Executor::Round::finished;
+}
+
+/// Memory of this communicator's own, kept for the next call: peers may read it as they may a user's buffer.
+std::byte* Runner::scratch(std::size_t bytes) {
+  if (scratch_bytes_ < bytes) {
+    scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    scratch_bytes_ = bytes;
+  }
+  return scratch_.get();
+}
+
+bool Runner::widened_in_order(const CallArgs& args) const {
+  return in_order_ && reduces(args.collective) && arithmetic_of(args.dtype, args.op) == Arithmetic::widened;
+}
+
+PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) {
+  return {.collective = plain(args.collective),
+          .count = args.count,
+          .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
+          .arithmetic = reduces(args.collective) ? arithmetic_of(args.dtype, args.op) : Arithmetic::exact,
+          .root = rooted(args.collective) ? args.root : 0,
+          .algorithm = algorithm};
+}
+
+const Plan& Runner::plan_for(const PlanKey& key) {
+  if (last_plan_ == nullptr || !(key == last_key_)) {
+    last_plan_ = nullptr;  // the planner may drop it, and throw
+    try {
+      last_plan_ = &planner_.plan(key);
+    } catch (const Unsupported& error) {
+      if (key.algorithm < 0) throw;
+      const auto& forced = algos::catalog(key.collective)[static_cast<std::size_t>(key.algorithm)];
+      throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
+    }
+    last_key_ = key;
+  }
+  return *last_plan_;
+}
+
+double Runner::tiny_prediction(std::int32_t algorithm) {
+  const std::size_t bytes = args_.count * size_of(args_.dtype);
+  if (tiny_bytes_ != bytes || tiny_collective_ != args_.collective) {
+    tiny_bytes_ = bytes;
+    tiny_collective_ = args_.collective;
+    tiny_predicted_s_ = algos::catalog(args_.collective)[static_cast<std::size_t>(algorithm)].cost(
+        {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
+  }
+  return tiny_predicted_s_;
+}
+
+}  // namespace umbel::runtime
