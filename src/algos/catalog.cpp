@@ -9,11 +9,11 @@
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/all_to_all/all_to_all.hpp"
 #include "algos/barrier/barrier.hpp"
+#include "algos/broadcast/broadcast.hpp"
 #include "algos/gather/gather.hpp"
+#include "algos/reduce/reduce.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
 #include "algos/scatter/scatter.hpp"
-#include "algos/broadcast/broadcast.hpp"
-#include "algos/reduce/reduce.hpp"
 
 namespace umbel::algos {
 
@@ -48,6 +48,10 @@ std::span<const Algorithm> all_gather_catalog() {
       all_gather::pat(),
       all_gather::ring(),
       all_gather::neighbor(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> broadcast_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       broadcast::direct(),
@@ -86,6 +90,10 @@ std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
       scatter::linear(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> reduce_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce::central(),
