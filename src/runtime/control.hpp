@@ -36,7 +36,8 @@ inline constexpr std::uint8_t kScaledVariant = 0x80;   ///< elements are multipl
 struct alignas(64) ControlLine {
   std::atomic<std::uint64_t> seq{0};
   net::CallSummary summary;
-  std::byte payload[kInlineBytes + 40];  ///< a tiny message's data, or UserBuffers
+  net::CallSummary previous;            ///< of the call before
+  std::byte payload[kInlineBytes + 8];  ///< a tiny message's data, or UserBuffers
 };
 static_assert(sizeof(ControlLine) == 320);
 

@@ -78,11 +78,13 @@ void Health::restart_looks() {
 void RankState::learn(const RankState& said) {
   if (!said.known) return;
   const bool keep = entered && !said.entered;
-  const net::CallSummary kept = summary;
+  const RankState kept = *this;
   *this = said;
   if (keep) {
     entered = true;
-    summary = kept;
+    summary = kept.summary;
+    previous = kept.previous;
+    tells_previous = kept.tells_previous;
   }
 }
 
@@ -147,6 +149,8 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
   if (readable && line.seq.load(std::memory_order_acquire) == seq) {
     state.entered = true;
     state.summary = line.summary;
+    state.previous = line.previous;
+    state.tells_previous = true;
   }
   return state;
 }

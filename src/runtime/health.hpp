@@ -38,6 +38,8 @@ struct RankState {
   bool closed = false;     ///< it has destroyed the communicator
   std::uint64_t done = 0;  ///< its last finished operation
   net::CallSummary summary;
+  net::CallSummary previous;  ///< of the operation before it; valid when `tells_previous`
+  bool tells_previous = false;
 
   /// Takes over what was said later; that it has entered, and with what, stays known.
   void learn(const RankState& said);
@@ -90,6 +92,8 @@ class Health {
   void judge_silence();
   bool states_disagree() const;
   std::string mismatch_text() const;
+  using CallOf = net::CallSummary (*)(const RankState&);  ///< one of the calls that a rank's state tells of
+  std::string difference_text(std::uint64_t seq, CallOf call) const;
   std::string timeout_text() const;
   std::string describe(const RankState& state) const;
   void publish(const Failure& failure);

@@ -20,6 +20,8 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
   if (reduces(a.collective) && reduces(b.collective)) add("op", name_of(a.op), name_of(b.op));
   add("root", a.root, b.root);
   add("plan", a.plan, b.plan);
+  add("counts", a.counts, b.counts);
+  add("earlier calls", a.earlier, b.earlier);
   add("variant", static_cast<int>(a.extra), static_cast<int>(b.extra));
   return text;
 }

@@ -22,11 +22,14 @@ struct CallSummary {
   Collective collective = Collective::all_reduce;
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
-  std::uint8_t extra = 0;  ///< free for the caller (say, an agreed choice); compared like the rest
+  std::uint8_t extra = 0;    ///< free for the caller (say, an agreed choice); compared like the rest
+  std::uint32_t counts = 0;  ///< a hash of the table of counts, where all ranks give the same one; else 0
+  std::uint32_t earlier =
+      0;  ///< a hash of all calls before: a difference that nobody noticed is noticed one call later
 
   bool operator==(const CallSummary&) const = default;
 };
-static_assert(sizeof(CallSummary) == 16);
+static_assert(sizeof(CallSummary) == 24);
 
 /// `all_reduce of 1024 × fp32, sum`.
 std::string to_text(const CallSummary& summary);
@@ -50,7 +53,7 @@ struct MessageHeader {
   MessageKey key;
   CallSummary summary;
 };
-static_assert(sizeof(MessageHeader) == 48);
+static_assert(sizeof(MessageHeader) == 56);
 
 /// A message met its receive but does not belong to the same call.
 struct Mismatch {
