@@ -38,6 +38,9 @@ std::span<const Algorithm> all_to_all_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_to_all::direct(),
       all_to_all::pairwise(),
+      all_to_all::hierarchical_rails(),
+      all_to_all::hierarchical(),
+      all_to_all::bruck(),
   });
   return catalog;
 }
@@ -45,7 +48,9 @@ std::span<const Algorithm> all_to_all_catalog() {
 std::span<const Algorithm> gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       gather::direct(),
+      gather::hierarchical(),
       gather::linear(),
+      gather::binomial(),
   });
   return catalog;
 }
@@ -53,7 +58,9 @@ std::span<const Algorithm> gather_catalog() {
 std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
+      scatter::hierarchical(),
       scatter::linear(),
+      scatter::binomial(),
   });
   return catalog;
 }
