@@ -79,8 +79,9 @@ class Bruck {
         send(k);
         receive(k);
       }
-      for (const Step& step : steps_)
-        if (local(step.from)) b_.signal(memory_, b_.tell(kFree, step.from));
+      for (int k = 0; k < static_cast<int>(steps_.size()); ++k)
+        if (const Rank from = step(k).from; local(from) && !answers(k, from, steps_.back().to))
+          b_.signal(memory_, b_.tell(kFree, from));
       if (last_from_ >= 0) b_.signal(memory_, again_.raise);
     });
   }
@@ -108,6 +109,10 @@ class Bruck {
     return local(from) ? slot(from, 2 * k, first, 1) : slot(b_.rank(), 2 * k + 1, first, 1);
   }
 
+  /// Whether the two ends of step `k` meet in the last step again, the other way round: that message then says that
+  /// what was sent in step `k` has been read.
+  bool answers(int k, Rank peer, Rank last) const { return k + 1 < static_cast<int>(steps_.size()) && peer == last; }
+
   /// Where item `i` lies before step `k`: where it came to in the step of the highest bit below, or in the input.
   Slice item(int i, int k) const {
     const unsigned gone = bits(i) & ((1U << k) - 1);
@@ -120,7 +125,7 @@ class Bruck {
   void send(int k) {
     const auto& [to, from, items] = step(k);
     const int count = static_cast<int>(items.size());
-    if (local(to)) b_.wait(memory_, b_.hear(kFree, to, 1));
+    if (local(to) && !answers(k, to, steps_.back().from)) b_.wait(memory_, b_.hear(kFree, to, 1));
     for (int n = 0; n < count; ++n) b_.copy(memory_, packed(k, n, 1), item(items[static_cast<std::size_t>(n)], k));
     if (local(to)) {
       b_.signal(memory_, b_.tell(kFilled, to));
