@@ -17,7 +17,7 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
   add("collective", name_of(a.collective), name_of(b.collective));
   add("count", a.count, b.count);
   add("dtype", name_of(a.dtype), name_of(b.dtype));
-  add("op", name_of(a.op), name_of(b.op));
+  if (reduces(a.collective) && reduces(b.collective)) add("op", name_of(a.op), name_of(b.op));
   add("root", a.root, b.root);
   add("plan", a.plan, b.plan);
   add("variant", static_cast<int>(a.extra), static_cast<int>(b.extra));
@@ -27,8 +27,10 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
 }  // namespace
 
 std::string to_text(const CallSummary& summary) {
-  std::string text = fmt::format("{} of {} × {}, {}", name_of(summary.collective), summary.count,
-                                 name_of(summary.dtype), name_of(summary.op));
+  std::string text(name_of(summary.collective));
+  if (summary.collective != Collective::barrier)
+    text += fmt::format(" of {} × {}", summary.count, name_of(summary.dtype));
+  if (reduces(summary.collective)) text += fmt::format(", {}", name_of(summary.op));
   if (summary.root >= 0) text += fmt::format(", root {}", summary.root);
   if (summary.plan != 0) text += fmt::format(", plan {:04x}", summary.plan);
   return text;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/collective.hpp"
 #include "base/types.hpp"
 
 namespace umbel::net {
