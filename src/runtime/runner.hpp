@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +14,7 @@
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
 #include "runtime/planner.hpp"
+#include "runtime/staging.hpp"
 #include "runtime/tiny.hpp"
 #include "runtime/waiter.hpp"
 
@@ -54,31 +54,28 @@ class Runner {
   void start();
   void publish();
   Executor::Round finish();
-  std::byte* scratch(std::size_t bytes);
-  bool widened_in_order(const CallArgs& args) const;
-  static PlanKey key_of(const CallArgs& args, std::int32_t algorithm);
+  bool in_order(const CallArgs& args) const;
+  PlanKey key_of(const CallArgs& args, std::int32_t algorithm) const;
   double tiny_prediction(std::int32_t algorithm);
 
   Founded& founded_;
   Health& health_;
   Planner planner_;
   Executor executor_;
-  bool in_order_;  ///< reproducible mode, and there is more than one order
+  bool reproducible_;  ///< and there is more than one order of folds
   TinyCalls tiny_;
+  Staging staging_;
   ForcedAlgorithms forced_;
   std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
 
   Phase phase_ = Phase::none;  ///< of the present call
-  CallArgs args_{};
-  InPlace in_place_ = InPlace::no;
+  CallArgs args_{};            ///< as staged
   Call call_{};
   Plan plan_{};  ///< a copy: the planner may drop its own while the call runs; nothing built: a tiny call
 
   std::uint64_t seq_ = 0;
   std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
   int one_way_ = 0;                 ///< calls since
-  std::unique_ptr<std::byte[]> scratch_;
-  std::size_t scratch_bytes_ = 0;
   Collective tiny_collective_ = Collective::barrier;
   std::size_t tiny_bytes_ = ~std::size_t{0};
   double tiny_predicted_s_ = 0;
