@@ -73,6 +73,18 @@ void PointToPoint::check_group(std::span<const Message> messages) const {
                                         elements_text(recvs[n]->count, recvs[n]->dtype)));
 }
 
+/// Whatever goes wrong here fails the communicator: the partners must not wait for this rank.
+template <class Body>
+auto PointToPoint::guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    if (health_.failed()) throw;
+    if (const std::optional<std::string> lost = loss()) health_.fail(FailureKind::peer, *lost);
+    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+  }
+}
+
 void PointToPoint::start(std::span<const Message> messages) {
   last_waited_ = 0ns;
   next_look_ = kProcessLook;
@@ -122,18 +134,6 @@ void PointToPoint::post(const Stream& stream) {
         stream.sends
             ? members_.transport->post_send(stream.peer, key, summary_of(message), message.buffer, bytes_of(message))
             : members_.transport->post_recv(key, summary_of(message), message.buffer, bytes_of(message));
-  }
-}
-
-/// Whatever goes wrong here fails the communicator: the partners must not wait for this rank.
-template <class Body>
-auto PointToPoint::guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::exception& error) {
-    if (health_.failed()) throw;
-    if (const std::optional<std::string> lost = loss()) health_.fail(FailureKind::peer, *lost);
-    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
   }
 }
 
