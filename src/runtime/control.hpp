@@ -5,6 +5,7 @@
 //
 //   Header    done counter, failure flag, one control line per bank
 //   tokens    one per rank: nonzero while that rank may look into this arena
+//   mailboxes one per rank: what it sends to the owner outside of collectives
 //   bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts from)
 //   bank 1    …
 //
@@ -18,6 +19,7 @@
 
 #include "kernels/semaphore.hpp"
 #include "net/ucx/message.hpp"
+#include "runtime/mailbox.hpp"
 
 namespace umbel::runtime {
 
@@ -73,7 +75,7 @@ struct Header {
 
 /// Sizes of an arena; equal on all ranks.
 struct ArenaLayout {
-  std::size_t ranks = 1;       ///< of the communicator: tokens
+  std::size_t ranks = 1;       ///< of the communicator: tokens, mailboxes
   std::size_t semaphores = 0;  ///< cells per bank
   std::size_t slot_bytes = 0;  ///< per bank
 
@@ -82,7 +84,10 @@ struct ArenaLayout {
   constexpr std::size_t cells_bytes() const { return up(semaphores * sizeof(kernels::SemaphoreCell)); }
   constexpr std::size_t bank_bytes() const { return cells_bytes() + up(slot_bytes); }
   static constexpr std::size_t tokens_at() { return up(sizeof(Header)); }
-  constexpr std::size_t banks_at() const { return tokens_at() + up(ranks * sizeof(std::uint64_t)); }
+  constexpr std::size_t mailboxes_at() const { return tokens_at() + up(ranks * sizeof(std::uint64_t)); }
+  constexpr std::size_t mailbox_capacity() const { return Mailbox::capacity(ranks); }
+  constexpr std::size_t mailbox_bytes() const { return sizeof(Mailbox) + mailbox_capacity(); }
+  constexpr std::size_t banks_at() const { return mailboxes_at() + up(ranks * mailbox_bytes()); }
   constexpr std::size_t total() const { return banks_at() + kBanks * bank_bytes(); }
 };
 
@@ -97,6 +102,12 @@ class Arena {
   std::atomic<std::uint64_t>& token(Rank rank) const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + ArenaLayout::tokens_at())[rank];
   }
+  /// Of what `sender` sends to the owner.
+  Mailbox& mailbox(Rank sender) const {
+    return *reinterpret_cast<Mailbox*>(base_ + layout_.mailboxes_at() +
+                                       static_cast<std::size_t>(sender) * layout_.mailbox_bytes());
+  }
+  std::size_t mailbox_capacity() const { return layout_.mailbox_capacity(); }
   ControlLine& line(std::uint64_t seq) const { return header().lines[seq % kBanks]; }
   kernels::SemaphoreCell* cells(int bank) const { return reinterpret_cast<kernels::SemaphoreCell*>(bank_base(bank)); }
   std::byte* slots(int bank) const { return bank_base(bank) + layout_.cells_bytes(); }

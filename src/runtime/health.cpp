@@ -146,7 +146,7 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
   // Another rank's line keeps still only while this rank has not finished the operation itself.
   const bool readable = rank == members_.me || members_.own().header().done.load(std::memory_order_relaxed) < seq;
   const ControlLine& line = members_.at(rank).arena.line(seq);
-  if (readable && line.seq.load(std::memory_order_acquire) == seq) {
+  if (readable && seq != 0 && line.seq.load(std::memory_order_acquire) == seq) {
     state.entered = true;
     state.summary = line.summary;
     state.previous = line.previous;

@@ -65,6 +65,13 @@ class Health {
   /// @pre failed(). Tells the other nodes once.
   [[noreturn]] void throw_failure();
 
+  /// What has become of a node-mate that will send and receive no more: "died", …; "" while it may. To be asked before
+  /// the last look at what it has sent.
+  std::string fate_of(Rank rank) const;
+  /// What is known of a rank, for reports: "has finished 3 collectives, its process is stopped".
+  std::string known_of(Rank rank);
+  std::chrono::nanoseconds timeout() const { return timeout_; }
+
   /// Rank `peer` is in the same operation with other arguments; the next look deals with it.
   void note_mismatch(Rank peer, const net::CallSummary& found);
   /// Answers what other nodes have asked. To be called after each progress of the transport.

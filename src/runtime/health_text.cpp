@@ -12,6 +12,19 @@
 #include "runtime/health.hpp"
 
 namespace umbel::runtime {
+namespace {
+
+constexpr const char* kNoAnswer = "did not answer (it is outside the library, stopped, or out of reach)";
+
+std::string end_text(const RankState& state) {
+  std::string text;
+  if (state.closed) text += ", has destroyed the communicator";
+  if (state.process == 'T' || state.process == 't') text += ", its process is stopped";
+  if (net::has_ended(state.process)) text += ", its process has ended";
+  return text;
+}
+
+}  // namespace
 
 std::string call_text(const net::CallSummary& summary) {
   const auto catalog = algos::catalog(summary.collective);
@@ -67,7 +80,7 @@ std::string Health::difference_text(std::uint64_t seq, CallOf call) const {
 }
 
 std::string Health::describe(const RankState& state) const {
-  if (!state.known) return "did not answer (it is outside the library, stopped, or out of reach)";
+  if (!state.known) return kNoAnswer;
   std::string text;
   if (state.done >= seq_) {
     text = "has finished it";
@@ -76,10 +89,21 @@ std::string Health::describe(const RankState& state) const {
   } else {
     text = fmt::format("has not called it (last finished: {})", state.done);
   }
-  if (state.closed) text += ", has destroyed the communicator";
-  if (state.process == 'T' || state.process == 't') text += ", its process is stopped";
-  if (net::has_ended(state.process)) text += ", its process has ended";
-  return text;
+  return text + end_text(state);
+}
+
+std::string Health::known_of(Rank rank) {
+  refresh_local_states();
+  const RankState& state = states_[static_cast<std::size_t>(rank)];
+  if (!state.known) return kNoAnswer;
+  return fmt::format("has finished {} collective{}", state.done, state.done == 1 ? "" : "s") + end_text(state);
+}
+
+std::string Health::fate_of(Rank rank) const {
+  const Member& member = members_.at(rank);
+  const bool ended = net::has_ended(member.state());  // first: a rank closes, then ends
+  if (member.arena.header().closed.load(std::memory_order_acquire) != 0) return "destroyed the communicator";
+  return ended ? "died: its process ended" : "";
 }
 
 std::string Health::timeout_text() const {

@@ -13,13 +13,16 @@
 
 namespace umbel::net {
 
+/// What a summary names that is no collective: a message from one rank to another.
+inline constexpr auto kSendRecv = static_cast<Collective>(0xff);
+
 /// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
   std::uint64_t count = 0;  ///< elements
   std::int16_t root = -1;   ///< −1 where there is none
   std::uint16_t plan = 0;   ///< a hash of how it is done: ranks that have planned differently must not go on
-  Collective collective = Collective::all_reduce;
+  Collective collective = Collective::all_reduce;  ///< or kSendRecv
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
   std::uint8_t extra = 0;    ///< free for the caller (say, an agreed choice); compared like the rest
