@@ -5,6 +5,7 @@
 //
 //   Header    done counter, failure flag, one control line per bank
 //   tokens    one per rank: nonzero while that rank may look into this arena
+//   pairs     per bank, one per rank: what the owner gives it and takes from it, of calls counted by pairs
 //   bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts from)
 //   bank 1    …
 //
@@ -18,6 +19,7 @@
 
 #include "kernels/semaphore.hpp"
 #include "net/ucx/message.hpp"
+#include "runtime/arguments.hpp"
 
 namespace umbel::runtime {
 
@@ -30,7 +32,7 @@ inline constexpr std::size_t kFailureText = 760;
 struct alignas(64) ControlLine {
   std::atomic<std::uint64_t> seq{0};
   net::CallSummary summary;
-  std::byte payload[kInlineBytes + 40];  ///< a tiny message's data, or UserBuffers
+  std::byte payload[kInlineBytes + 32];  ///< a tiny message's data, or UserBuffers
 };
 static_assert(sizeof(ControlLine) == 320);
 
@@ -66,7 +68,7 @@ struct Header {
 
 /// Sizes of an arena; equal on all ranks.
 struct ArenaLayout {
-  std::size_t ranks = 1;       ///< of the communicator: tokens
+  std::size_t ranks = 1;       ///< of the communicator: tokens and pairs
   std::size_t semaphores = 0;  ///< cells per bank
   std::size_t slot_bytes = 0;  ///< per bank
 
@@ -75,7 +77,8 @@ struct ArenaLayout {
   constexpr std::size_t cells_bytes() const { return up(semaphores * sizeof(kernels::SemaphoreCell)); }
   constexpr std::size_t bank_bytes() const { return cells_bytes() + up(slot_bytes); }
   static constexpr std::size_t tokens_at() { return up(sizeof(Header)); }
-  constexpr std::size_t banks_at() const { return tokens_at() + up(ranks * sizeof(std::uint64_t)); }
+  constexpr std::size_t pairs_at() const { return tokens_at() + ranks * sizeof(std::uint64_t); }
+  constexpr std::size_t banks_at() const { return up(pairs_at() + kBanks * ranks * sizeof(PairCounts)); }
   constexpr std::size_t total() const { return banks_at() + kBanks * bank_bytes(); }
 };
 
@@ -91,6 +94,10 @@ class Arena {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + ArenaLayout::tokens_at())[rank];
   }
   ControlLine& line(std::uint64_t seq) const { return header().lines[seq % kBanks]; }
+  /// By rank; written before the line, and readable with it.
+  PairCounts* pairs(std::uint64_t seq) const {
+    return reinterpret_cast<PairCounts*>(base_ + layout_.pairs_at()) + seq % kBanks * layout_.ranks;
+  }
   kernels::SemaphoreCell* cells(int bank) const { return reinterpret_cast<kernels::SemaphoreCell*>(bank_base(bank)); }
   std::byte* slots(int bank) const { return bank_base(bank) + layout_.cells_bytes(); }
 

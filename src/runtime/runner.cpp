@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/runner.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -27,6 +29,24 @@ PlannerInputs planner_inputs(const Founded& founded) {
 /// The algorithm that a tiny call is an instance of.
 std::string_view tiny_name(Collective collective) {
   return collective == Collective::all_reduce ? "one_shot" : "direct";
+}
+
+/// What all ranks must give alike of the lengths of shares.
+void summarize_shares(const ShareLists& lists, net::CallSummary& summary) {
+  summary.count = 0;
+  if (counted_by_pairs(summary.collective)) return;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  for (const std::uint64_t count : lists.output.count) {
+    summary.count += count;
+    for (unsigned shift = 0; shift < 64; shift += 8) hash = (hash ^ (count >> shift & 0xffU)) * 0x100000001b3U;
+  }
+  summary.counts = static_cast<std::uint32_t>(hash ^ hash >> 32U);
+}
+
+/// A share's elements that a plan is made for.
+std::uint64_t planned_count(const CallArgs& args) {
+  if (counted_by_pairs(args.collective)) return kPlannedShareBytes / size_of(args.dtype);
+  return args.shares != nullptr ? std::ranges::max(args.shares->output.count) : args.count;
 }
 
 }  // namespace
@@ -71,8 +91,10 @@ void Runner::begin(const CallArgs& args, InPlace in_place) {
                        .dtype = args.dtype,
                        .op = args.op,
                        .extra = static_cast<std::uint8_t>(forced + 1)}};
+  if (args.shares != nullptr) summarize_shares(*args.shares, call_.summary);
   const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(args) && !widened_in_order(args);
   plan_ = tiny ? Plan{} : plan_for(key_of(args, forced));
+  if (args.shares != nullptr) args_.shares->bind_to(plan_.binding);
   call_.summary.plan = plan_.hash;
   health_.enter(call_.seq, call_.summary);
   seq_ = call_.seq;
@@ -120,29 +142,52 @@ void Runner::start() {
     return;
   }
   const BufferBytes bytes = buffer_bytes(args_, founded_.members.me, founded_.members.size());
-  if (in_place_ == InPlace::exchanged) {
-    std::byte* copy = scratch(bytes.input);
-    std::memcpy(copy, call_.input, bytes.input);
-    call_.input = copy;
-  } else if (in_place_ == InPlace::at_start) {
-    call_.output = scratch(bytes.output);
-  }
+  if (in_place_ == InPlace::exchanged) copy_input();
+  if (in_place_ == InPlace::at_start) call_.output = scratch(bytes.output);
   publish();
   phase_ = Phase::program;
   executor_.start(plan_, call_);
 }
 
+/// Of a v-form the shares without the gaps between them, which need not be memory.
+void Runner::copy_input() {
+  const std::size_t elem = size_of(args_.dtype);
+  if (args_.shares == nullptr) {
+    const std::size_t bytes = buffer_bytes(args_, founded_.members.me, founded_.members.size()).input;
+    call_.input = static_cast<const std::byte*>(std::memcpy(scratch(bytes), call_.input, bytes));
+    return;
+  }
+  const ShareLists::List& from = args_.shares->input;
+  scratch_first_ = packed(from.count);
+  std::byte* copy = scratch((scratch_first_.back() + from.count.back()) * elem);
+  for (std::size_t r = 0; r < from.count.size(); ++r)
+    if (from.count[r] != 0)
+      std::memcpy(copy + scratch_first_[r] * elem, call_.input + from.first[r] * elem, from.count[r] * elem);
+  call_.input = copy;
+  plan_.binding.tables[0].first = scratch_first_.data();
+}
+
 /// The control line of a call whose data goes through the program.
 void Runner::publish() {
-  ControlLine& line = founded_.members.own().line(call_.seq);
+  const Members& members = founded_.members;
+  const bool by_pairs = counted_by_pairs(args_.collective);
+  if (by_pairs)
+    for (Rank peer = 0; peer < members.size(); ++peer)
+      members.own().pairs(call_.seq)[peer] = pair_counts(args_, members.me, peer);
+  ControlLine& line = members.own().line(call_.seq);
   const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
                             reinterpret_cast<std::uint64_t>(call_.output)};
   line.summary = call_.summary;
   std::memcpy(line.payload, &buffers, sizeof(buffers));
   line.seq.store(call_.seq, std::memory_order_release);
+  if (!by_pairs) return;
+  // Of two ranks that finish at least one sees the other's line: what compare_at_end() builds on.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  health_.review_unexpected();
 }
 
 Executor::Round Runner::finish() {
+  if (counted_by_pairs(args_.collective)) health_.compare_at_end();
   if (!tiny()) {
     if (in_place_ == InPlace::at_start)
       std::memcpy(args_.recv, call_.output, buffer_bytes(args_, founded_.members.me, founded_.members.size()).output);
@@ -179,8 +224,8 @@ bool Runner::widened_in_order(const CallArgs& args) const {
 }
 
 PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) {
-  return {.collective = plain(args.collective),
-          .count = args.count,
+  return {.collective = args.collective,
+          .count = planned_count(args),
           .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
           .arithmetic = reduces(args.collective) ? arithmetic_of(args.dtype, args.op) : Arithmetic::exact,
           .root = rooted(args.collective) ? args.root : 0,

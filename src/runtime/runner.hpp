@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/arguments.hpp"
 #include "runtime/communicator.hpp"
@@ -53,6 +54,7 @@ class Runner {
   bool tiny() const { return plan_.built == nullptr; }
   void start();
   void publish();
+  void copy_input();
   Executor::Round finish();
   std::byte* scratch(std::size_t bytes);
   bool widened_in_order(const CallArgs& args) const;
@@ -79,6 +81,7 @@ class Runner {
   int one_way_ = 0;                 ///< calls since
   std::unique_ptr<std::byte[]> scratch_;
   std::size_t scratch_bytes_ = 0;
+  std::vector<std::uint64_t> scratch_first_;  ///< where the shares of a v-form lie there
   Collective tiny_collective_ = Collective::barrier;
   std::size_t tiny_bytes_ = ~std::size_t{0};
   double tiny_predicted_s_ = 0;

@@ -16,6 +16,7 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
   };
   add("collective", name_of(a.collective), name_of(b.collective));
   add("count", a.count, b.count);
+  add("hash of the counts", a.counts, b.counts);
   add("dtype", name_of(a.dtype), name_of(b.dtype));
   if (reduces(a.collective) && reduces(b.collective)) add("op", name_of(a.op), name_of(b.op));
   add("root", a.root, b.root);
@@ -28,8 +29,11 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
 
 std::string to_text(const CallSummary& summary) {
   std::string text(name_of(summary.collective));
-  if (summary.collective != Collective::barrier)
+  if (counted_by_pairs(summary.collective))
+    text += fmt::format(" of {}", name_of(summary.dtype));
+  else if (summary.collective != Collective::barrier)
     text += fmt::format(" of {} × {}", summary.count, name_of(summary.dtype));
+  if (summary.counts != 0) text += fmt::format(", counts {:08x}", summary.counts);
   if (reduces(summary.collective)) text += fmt::format(", {}", name_of(summary.op));
   if (summary.root >= 0) text += fmt::format(", root {}", summary.root);
   if (summary.plan != 0) text += fmt::format(", plan {:04x}", summary.plan);
