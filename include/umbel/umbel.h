@@ -128,8 +128,8 @@ typedef struct umbel_bootstrap {
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* as umbel_comm_set_algorithm takes it; NULL or "auto": chosen per call */
-  int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; sums, products
-                          * and averages of 16- and 8-bit floats are then served on 2 ranks at most */
+  int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; partial sums of
+                          * 16- and 8-bit floats are then carried in fp32 and rounded once */
   double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
 } umbel_config_t;
 

@@ -105,8 +105,8 @@ constexpr std::array kVariables{
         .meaning =
             "1: floating-point results depend on the number of ranks only, not on how they are placed on nodes, "
             "nor on the algorithm: only algorithms that fold in one canonical order run, a balanced tree over "
-            "the ranks. Sums and products of 16- and 8-bit floats are served for one or two ranks, for more they are "
-            "refused. Integers are the same in any order.",
+            "the ranks. Partial sums and products of 16- and 8-bit floats are carried in fp32, through memory of the "
+            "library's own, and rounded once. Integers are the same in any order.",
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.reproducible = parse_switch(text); },
         .get = [](const Config& c) { return std::string(c.reproducible ? "1" : "0"); }},

@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,8 +10,16 @@
 #include "base/collective.hpp"
 #include "base/shares.hpp"
 #include "base/types.hpp"
+#include "base/user_op.hpp"
 
 namespace umbel::runtime {
+
+/// An operator that the caller has made.
+struct CallerOp {
+  UserOp user{};                                   ///< of RedOp::user
+  alignas(16) std::array<std::byte, 16> scalar{};  ///< else: what this rank's elements are multiplied by, before a sum
+  std::shared_ptr<const void> keep{};              ///< holds what `user` refers to
+};
 
 /// One call of a collective, as the doors hand it over.
 struct CallArgs {
@@ -20,9 +29,10 @@ struct CallArgs {
   std::size_t count = 0;       ///< elements of a buffer; of a ranked collective, of one rank's share; of a v-form, of
                                ///< this rank's, all_to_allv aside
   DType dtype = DType::int8;
-  RedOp op = RedOp::sum;  ///< of a collective that reduces; else sum
-  Rank root = 0;          ///< of a rooted collective; else 0
-  std::shared_ptr<const ShareLists> shares = nullptr;  ///< of a v-form; a question about one may do without
+  RedOp op = RedOp::sum;                     ///< of a collective that reduces; else sum
+  Rank root = 0;                             ///< of a rooted collective; else 0
+  std::shared_ptr<const CallerOp> custom{};  ///< of RedOp::user, or of a pre-multiplied sum; else nullptr
+  std::shared_ptr<const ShareLists> shares{};  ///< of a v-form; a question about one may do without
 };
 
 /// How in- and output lie to each other. What is allowed, one rule per collective:

@@ -60,24 +60,13 @@ const Plan& Planner::plan(const PlanKey& key) {
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
-/// Of two ranks' values there is one fold only.
-bool Planner::order_matters(const PlanKey& key) const {
-  return in_.reproducible && in_.shape.ranks() > 2 && key.arithmetic != Arithmetic::exact;
-}
-
 /// Why an algorithm's results may differ from one placement of the ranks to another.
-std::string Planner::refuses_mode(const algos::Algorithm& algorithm, const PlanKey& key) const {
-  const int ranks = in_.shape.ranks();
-  if (!order_matters(key)) return "";
-  if (key.arithmetic == Arithmetic::widened)
-    return fmt::format(
-        "reproducible mode serves sums and products of 16- and 8-bit floats on at most 2 ranks, not {}: partial "
-        "results are "
-        "rounded on their way",
-        ranks);
-  if (algorithm.canonical(in_.shape, {.ordered = true})) return "";
-  return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks placed like this",
-                     algorithm.name, ranks);
+std::string Planner::refuses_order(const algos::Algorithm& algorithm, const PlanKey& key) const {
+  if (!key.in_order || algorithm.canonical(in_.shape, {.ordered = true, .root = key.root})) return "";
+  return fmt::format(
+      "{} does not fold in the canonical order, which reproducible mode and operators that do not commute need, for {} "
+      "ranks placed like this",
+      algorithm.name, in_.shape.ranks());
 }
 
 double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
@@ -97,7 +86,7 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
       const algos::Spec spec{.direct = direct != 0,
                              .channels = static_cast<int>(channel_count),
                              .depth = 2,
-                             .ordered = order_matters(key),
+                             .ordered = key.in_order,
                              .root = key.root};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
       if (key.collective != plain(key.collective) && !algorithm.serves_unequal(spec)) continue;
@@ -188,7 +177,7 @@ Plan Planner::make(const PlanKey& key) {
   for (const algos::Algorithm& algorithm : catalog) {
     const bool forced = key.algorithm >= 0;
     if (forced && &algorithm != &catalog[static_cast<std::size_t>(key.algorithm)]) continue;
-    std::string refusal = refuses_mode(algorithm, key);
+    std::string refusal = refuses_order(algorithm, key);
     if (refusal.empty() && key.collective != plain(key.collective) && algorithm.unequal == algos::Unequal::never)
       refusal = fmt::format("{} serves shares of one length only", algorithm.name);
     if (refusal.empty()) {

@@ -20,7 +20,6 @@ PlannerInputs planner_inputs(const Founded& founded) {
           .model = founded.measured.model,
           .layout = founded.layout,
           .direct = founded.direct,
-          .reproducible = founded.config.reproducible,
           .chunk_bytes = founded.config.chunk_bytes,
           .piece_bytes = founded.config.piece_bytes,
           .channels = founded.config.channels};
@@ -49,6 +48,13 @@ std::uint64_t planned_count(const CallArgs& args) {
   return args.shares != nullptr ? std::ranges::max(args.shares->output.count) : args.count;
 }
 
+/// What else must be equal on all ranks: the choice of an algorithm, and the kind of a caller's operator.
+std::uint8_t variant_of(const CallArgs& args, std::int32_t forced) {
+  const bool scaled = args.custom && args.op != RedOp::user;
+  const bool ordered = args.custom && args.op == RedOp::user && !args.custom->user.commutative;
+  return static_cast<std::uint8_t>((forced + 1) | (scaled ? kScaledVariant : 0) | (ordered ? kOrderedVariant : 0));
+}
+
 }  // namespace
 
 Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
@@ -56,8 +62,9 @@ Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
       health_(health),
       planner_(planner_inputs(founded)),
       executor_(founded.members, health, waiter),
-      in_order_(founded.config.reproducible && founded.members.size() > 2),
-      tiny_(founded.members, health, founded.crowded, in_order_) {
+      reproducible_(founded.config.reproducible && founded.members.size() > 2),
+      tiny_(founded.members, health, founded.crowded),
+      staging_(founded.members.me, founded.members.size(), reproducible_) {
   for (const Collective collective : all_collectives())
     if (algos::find(collective, tiny_name(collective)) != nullptr)
       tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
@@ -70,7 +77,7 @@ void Runner::set_algorithm(std::string_view name) {
 }
 
 std::string Runner::refuses(std::string_view algorithm, const CallArgs& args) {
-  const PlanKey key = key_of(args, algorithm_index(args.collective, algorithm));
+  const PlanKey key = key_of(staging_.shape_of(args), algorithm_index(args.collective, algorithm));
   last_plan_ = nullptr;
   return planner_.refuses(key);
 }
@@ -78,24 +85,28 @@ std::string Runner::refuses(std::string_view algorithm, const CallArgs& args) {
 void Runner::begin(const CallArgs& args, InPlace in_place) {
   const std::int32_t forced = forced_.of(args.collective);
   const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
-  args_ = args;
-  in_place_ = in_place;
+  const CallArgs shape = staging_.shape_of(args);
+  const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
+  plan_ = tiny ? Plan{} : plan_for(key_of(shape, forced));
+  args_ = staging_.begin(args, in_place).args;
   call_ = {.seq = seq_ + 1,
-           .input = static_cast<const std::byte*>(args.send),
-           .output = static_cast<std::byte*>(args.recv),
-           .dtype = args.dtype,
-           .op = args.op,
+           .input = static_cast<const std::byte*>(args_.send),
+           .output = static_cast<std::byte*>(args_.recv),
+           .dtype = args_.dtype,
+           .op = args_.op,
+           .user = args_.custom ? &args_.custom->user : nullptr,
+           .in_order = in_order(args_),
            .summary = {.count = args.count,
                        .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
+                       .plan = plan_.hash,
                        .collective = args.collective,
                        .dtype = args.dtype,
                        .op = args.op,
-                       .extra = static_cast<std::uint8_t>(forced + 1)}};
-  if (args.shares != nullptr) summarize_shares(*args.shares, call_.summary);
-  const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(args) && !widened_in_order(args);
-  plan_ = tiny ? Plan{} : plan_for(key_of(args, forced));
-  if (args.shares != nullptr) args_.shares->bind_to(plan_.binding);
-  call_.summary.plan = plan_.hash;
+                       .extra = variant_of(args, forced)}};
+  if (args_.shares != nullptr) {
+    summarize_shares(*args_.shares, call_.summary);
+    args_.shares->bind_to(plan_.binding);
+  }
   health_.enter(call_.seq, call_.summary);
   seq_ = call_.seq;
   phase_ = Phase::bank;
@@ -134,37 +145,15 @@ bool Runner::bank_is_free() {
   return true;
 }
 
-/// The in-place forms in which results would fall on elements that are still to be read go by way of scratch memory.
 void Runner::start() {
   if (tiny()) {
     phase_ = Phase::lines;
     tiny_.start(call_, args_);
     return;
   }
-  const BufferBytes bytes = buffer_bytes(args_, founded_.members.me, founded_.members.size());
-  if (in_place_ == InPlace::exchanged) copy_input();
-  if (in_place_ == InPlace::at_start) call_.output = scratch(bytes.output);
   publish();
   phase_ = Phase::program;
   executor_.start(plan_, call_);
-}
-
-/// Of a v-form the shares without the gaps between them, which need not be memory.
-void Runner::copy_input() {
-  const std::size_t elem = size_of(args_.dtype);
-  if (args_.shares == nullptr) {
-    const std::size_t bytes = buffer_bytes(args_, founded_.members.me, founded_.members.size()).input;
-    call_.input = static_cast<const std::byte*>(std::memcpy(scratch(bytes), call_.input, bytes));
-    return;
-  }
-  const ShareLists::List& from = args_.shares->input;
-  scratch_first_ = packed(from.count);
-  std::byte* copy = scratch((scratch_first_.back() + from.count.back()) * elem);
-  for (std::size_t r = 0; r < from.count.size(); ++r)
-    if (from.count[r] != 0)
-      std::memcpy(copy + scratch_first_[r] * elem, call_.input + from.first[r] * elem, from.count[r] * elem);
-  call_.input = copy;
-  plan_.binding.tables[0].first = scratch_first_.data();
 }
 
 /// The control line of a call whose data goes through the program.
@@ -188,9 +177,8 @@ void Runner::publish() {
 
 Executor::Round Runner::finish() {
   if (counted_by_pairs(args_.collective)) health_.compare_at_end();
+  staging_.finish();
   if (!tiny()) {
-    if (in_place_ == InPlace::at_start)
-      std::memcpy(args_.recv, call_.output, buffer_bytes(args_, founded_.members.me, founded_.members.size()).output);
     last_ = {.algorithm = plan_.built->algorithm->name.data(), .predicted_s = plan_.predicted_s};
   } else {
     const std::int32_t algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args_.collective))];
@@ -210,24 +198,18 @@ Executor::Round Runner::finish() {
   return Executor::Round::finished;
 }
 
-/// Memory of this communicator's own, kept for the next call: peers may read it as they may a user's buffer.
-std::byte* Runner::scratch(std::size_t bytes) {
-  if (scratch_bytes_ < bytes) {
-    scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-    scratch_bytes_ = bytes;
-  }
-  return scratch_.get();
+/// Whether only the canonical order of folds will do. Of two ranks' values there is one fold only.
+bool Runner::in_order(const CallArgs& args) const {
+  if (!reduces(args.collective) || founded_.members.size() <= 2) return false;
+  const bool commutes = args.op != RedOp::user || args.custom->user.commutative;
+  return !commutes || (reproducible_ && arithmetic_of(args.dtype, args.op) != Arithmetic::exact);
 }
 
-bool Runner::widened_in_order(const CallArgs& args) const {
-  return in_order_ && reduces(args.collective) && arithmetic_of(args.dtype, args.op) == Arithmetic::widened;
-}
-
-PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) {
+PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) const {
   return {.collective = args.collective,
           .count = planned_count(args),
           .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
-          .arithmetic = reduces(args.collective) ? arithmetic_of(args.dtype, args.op) : Arithmetic::exact,
+          .in_order = in_order(args),
           .root = rooted(args.collective) ? args.root : 0,
           .algorithm = algorithm};
 }

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "runtime/arguments.hpp"
 #include "runtime/communicator.hpp"
@@ -16,6 +14,7 @@
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
 #include "runtime/planner.hpp"
+#include "runtime/staging.hpp"
 #include "runtime/tiny.hpp"
 #include "runtime/waiter.hpp"
 
@@ -54,34 +53,29 @@ class Runner {
   bool tiny() const { return plan_.built == nullptr; }
   void start();
   void publish();
-  void copy_input();
   Executor::Round finish();
-  std::byte* scratch(std::size_t bytes);
-  bool widened_in_order(const CallArgs& args) const;
-  static PlanKey key_of(const CallArgs& args, std::int32_t algorithm);
+  bool in_order(const CallArgs& args) const;
+  PlanKey key_of(const CallArgs& args, std::int32_t algorithm) const;
   double tiny_prediction(std::int32_t algorithm);
 
   Founded& founded_;
   Health& health_;
   Planner planner_;
   Executor executor_;
-  bool in_order_;  ///< reproducible mode, and there is more than one order
+  bool reproducible_;  ///< and there is more than one order of folds
   TinyCalls tiny_;
+  Staging staging_;
   ForcedAlgorithms forced_;
   std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
 
   Phase phase_ = Phase::none;  ///< of the present call
-  CallArgs args_{};
-  InPlace in_place_ = InPlace::no;
+  CallArgs args_{};            ///< as staged
   Call call_{};
   Plan plan_{};  ///< a copy: the planner may drop its own while the call runs; nothing built: a tiny call
 
   std::uint64_t seq_ = 0;
   std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
   int one_way_ = 0;                 ///< calls since
-  std::unique_ptr<std::byte[]> scratch_;
-  std::size_t scratch_bytes_ = 0;
-  std::vector<std::uint64_t> scratch_first_;  ///< where the shares of a v-form lie there
   Collective tiny_collective_ = Collective::barrier;
   std::size_t tiny_bytes_ = ~std::size_t{0};
   double tiny_predicted_s_ = 0;

@@ -2,9 +2,11 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/tiny.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "kernels/host/reduce.hpp"
+#include "kernels/host/user_fold.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -14,15 +16,12 @@ constexpr int kQuickLooks = 100;  ///< at a node-mate's line before anything els
 
 }  // namespace
 
-TinyCalls::TinyCalls(Members& members, Health& health, bool crowded, bool in_order)
+TinyCalls::TinyCalls(Members& members, Health& health, bool crowded)
     : members_(members),
       health_(health),
       crowded_(crowded),
-      in_order_(in_order),
       allowed_(members.shape.nodes() == 1 && members.size() > 1 && members.size() <= kMaxRanks),
-      sources_(members.all.size()) {
-  if (in_order_) partials_.resize(members.all.size() * kInlineBytes);
-}
+      sources_(members.all.size()) {}
 
 bool TinyCalls::serves(const CallArgs& args) const {
   if (!allowed_ || args.collective != plain(args.collective)) return false;
@@ -102,23 +101,37 @@ bool TinyCalls::met(Rank rank) {
 }
 
 void TinyCalls::fold(std::size_t count) {
-  if (in_order_) return fold_as_tree(count);
-  kernels::reduce(call_.dtype, call_.op, call_.output, sources_.data(), static_cast<int>(sources_.size()), count,
-                  static_cast<std::uint32_t>(sources_.size()));
+  if (call_.in_order) return fold_as_tree(count);
+  combine(call_.output, sources_.data(), static_cast<int>(sources_.size()), count, true);
 }
 
 /// The canonical tree over the ranks: lower ones on the left, left parts powers of two.
 void TinyCalls::fold_as_tree(std::size_t count) {
   const std::size_t ranks = sources_.size();
+  partials_.resize(ranks * kInlineBytes);
   for (std::size_t step = 1; step < ranks; step *= 2) {
     const bool last = 2 * step >= ranks;
     for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
       const void* pair[] = {sources_[left], sources_[left + step]};
       std::byte* into = last ? call_.output : partials_.data() + left * kInlineBytes;
-      kernels::reduce(call_.dtype, call_.op, into, pair, 2, count, last ? static_cast<std::uint32_t>(ranks) : 0);
+      combine(into, pair, 2, count, last);
       sources_[left] = into;
     }
   }
+}
+
+void TinyCalls::combine(std::byte* into, const void* const* sources, int source_count, std::size_t count, bool last) {
+  if (call_.op != RedOp::user) {
+    kernels::reduce(call_.dtype, call_.op, into, sources, source_count, count,
+                    last ? static_cast<std::uint32_t>(sources_.size()) : 0);
+    return;
+  }
+  alignas(64) std::array<std::byte, 2 * kInlineBytes> scratch;
+  const std::size_t size = size_of(call_.dtype);
+  kernels::fold_by_user(*call_.user, call_.dtype, into, source_count, count, scratch,
+                        [&](int k, std::size_t first, std::size_t some, std::byte* to) {
+                          std::memcpy(to, static_cast<const std::byte*>(sources[k]) + first * size, some * size);
+                        });
 }
 
 }  // namespace umbel::runtime

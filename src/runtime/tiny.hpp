@@ -14,11 +14,12 @@
 namespace umbel::runtime {
 
 /// Calls of a few bytes inside one node: the data lies inside the control lines. Each rank writes its line and reads
-/// those that it needs: the root's, or all; a reduction is folded in the order of ranks, `in_order` as a tree.
+/// those that it needs: the root's, or all; a reduction is folded in the order of ranks; where the canonical order is
+/// asked for, as a tree.
 class TinyCalls {
  public:
   /// @param crowded  more ranks than cores: do not look twice
-  TinyCalls(Members& members, Health& health, bool crowded, bool in_order);
+  TinyCalls(Members& members, Health& health, bool crowded);
 
   /// Whether such calls exist at all here, and such a one: no v-form. The same on all ranks.
   bool serves(const CallArgs& args) const;
@@ -35,15 +36,16 @@ class TinyCalls {
   void finish();
   void fold(std::size_t count);
   void fold_as_tree(std::size_t count);
+  void combine(std::byte* into, const void* const* sources, int source_count, std::size_t count, bool last);
 
   Members& members_;
   Health& health_;
-  bool crowded_, in_order_, allowed_;
+  bool crowded_, allowed_;
   Call call_{};
   CallArgs args_{};
   Rank next_ = 0, end_ = 0;           ///< whose lines are still to be seen
   std::vector<const void*> sources_;  ///< of a fold, by rank
-  std::vector<std::byte> partials_;   ///< of a fold in order
+  std::vector<std::byte> partials_;   ///< of a fold in order; made when first needed
 };
 
 }  // namespace umbel::runtime

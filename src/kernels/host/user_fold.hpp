@@ -35,7 +35,7 @@ void fold_by_user(const UserOp& op, DType dtype, std::byte* dst, int source_coun
       op.fold(result, other, now, dtype, op.context);
       std::swap(result, other);
     }
-    copy(dst + done * size, result, now * size);
+    kernels::copy(dst + done * size, result, now * size);
     done += now;
   }
 }

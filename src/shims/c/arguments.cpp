@@ -53,20 +53,22 @@ DType to_dtype(umbel_dtype_t dtype) {
   return static_cast<DType>(value);
 }
 
-RedOp to_redop(umbel_op_t op, DType dtype) {
+void take_op(runtime::CallArgs& args, umbel_op_t op) {
+  if (!reduces(args.collective)) return;
   if (op >= OpRegistry::kFirstHandle) {
-    const auto custom = custom_op(op, dtype);
-    throw Unsupported(fmt::format("op {}: {} are not served by this call", op,
-                                  custom->is_premul_sum() ? "pre-multiplied sums" : "operators of the caller's"));
+    const std::shared_ptr<const CustomOp> custom = custom_op(op, args.dtype);
+    args.op = custom->is_premul_sum() ? RedOp::sum : RedOp::user;
+    args.custom = std::make_shared<runtime::CallerOp>(runtime::CallerOp{
+        .user = custom->is_premul_sum() ? UserOp{} : custom->user_op(), .scalar = custom->scalar, .keep = custom});
+    return;
   }
   if (op < 0 || op >= kRedOpCount) {
     throw InvalidArgument(fmt::format("op {} is none of enum umbel_op (0 … {})", op, kRedOpCount - 1));
   }
-  const auto built_in = static_cast<RedOp>(op);
-  if (!serves(built_in, dtype)) {
-    throw InvalidArgument(fmt::format("op {} does not serve {}", name_of(built_in), name_of(dtype)));
+  args.op = static_cast<RedOp>(op);
+  if (!serves(args.op, args.dtype)) {
+    throw InvalidArgument(fmt::format("op {} does not serve {}", name_of(args.op), name_of(args.dtype)));
   }
-  return built_in;
 }
 
 std::optional<Collective> known_collective(umbel_collective_t collective) {

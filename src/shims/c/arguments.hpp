@@ -24,8 +24,9 @@ namespace umbel::shim {
 [[noreturn]] void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error);
 
 DType to_dtype(umbel_dtype_t dtype);
-/// An operator for elements of `dtype`. @throws Unsupported also, for a handle that umbel_op_create… made
-RedOp to_redop(umbel_op_t op, DType dtype);
+/// Sets the operator of a call that reduces, whose collective and dtype are set; of others it is not looked at.
+/// @throws InvalidArgument also when it does not serve the dtype
+void take_op(runtime::CallArgs& args, umbel_op_t op);
 /// Nothing when it is none.
 std::optional<Collective> known_collective(umbel_collective_t collective);
 Collective to_collective(umbel_collective_t collective);

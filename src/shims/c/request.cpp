@@ -34,7 +34,7 @@ runtime::CallArgs to_args(const umbel_args_t* given) {
                          .count = args.count,
                          .dtype = to_dtype(args.dtype),
                          .root = args.root};
-  if (reduces(call.collective)) call.op = to_redop(args.op, call.dtype);
+  take_op(call, args.op);
   return call;
 }
 

@@ -73,7 +73,7 @@ umbel_result_t collective(std::string_view function, umbel_comm_t comm, runtime:
   return guarded_call(function, comm, [&] {
     runtime::Communicator& communicator = communicator_of(comm);
     args.dtype = to_dtype(dtype);
-    if (reduces(args.collective)) args.op = to_redop(op, args.dtype);
+    take_op(args, op);
     communicator.run(args);
   });
 }
@@ -182,7 +182,7 @@ extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* alg
                            .count = given.count,
                            .dtype = to_dtype(given.dtype),
                            .root = given.root};
-    if (reduces(args.collective)) args.op = to_redop(given.op, args.dtype);
+    take_op(args, given.op);
     const std::string reason = communicator.refuses(algorithm, args);
     if (!reason.empty()) {
       throw Unsupported(reason);
