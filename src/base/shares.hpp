@@ -11,8 +11,8 @@
 
 namespace umbel {
 
-/// The shares of one rank's call of a v-form: what Binding::tables point to. Of a gatherv or scatterv only the root knows
-/// them all; the others know their own, the rest of their entries is 0.
+/// The shares of one rank's call of a v-form: what Binding::tables point to. Of a gatherv or scatterv only the root
+/// knows them all; the others know their own, the rest of their entries is 0.
 struct ShareLists {
   struct List {
     std::vector<std::uint64_t> count;  ///< by rank, elements

@@ -74,8 +74,8 @@ net::MessageKey NetAgent::next_key(const Instr& instr, Rank source) {
           .index = loaded_->posted[loaded_->stream_of[at]]++};
 }
 
-/// What goes with a message from or to `peer`. Of calls that are counted by pairs with the pair's count, as this rank has
-/// it: their algorithms send every share straight to who takes it.
+/// What goes with a message from or to `peer`. Of calls that are counted by pairs with the pair's count, as this rank
+/// has it: their algorithms send every share straight to who takes it.
 net::CallSummary NetAgent::summary_with(Rank peer, std::uint64_t PairCounts::*count) const {
   net::CallSummary summary = call_->summary;
   if (counted_by_pairs(summary.collective)) summary.count = members_.own().pairs(call_->seq)[peer].*count;
@@ -84,18 +84,16 @@ net::CallSummary NetAgent::summary_with(Rank peer, std::uint64_t PairCounts::*co
 
 bool NetAgent::send(const Instr& instr, const Operand& src, std::uint64_t bytes) {
   if (full()) return false;
-  const net::RequestId request =
-      members_.transport->post_send(instr.peer, next_key(instr, members_.me),
-                                    summary_with(instr.peer, &PairCounts::gives), src.mapped, bytes);
+  const net::RequestId request = members_.transport->post_send(
+      instr.peer, next_key(instr, members_.me), summary_with(instr.peer, &PairCounts::gives), src.mapped, bytes);
   transfers_[tail_++ % kInFlight] = {request, &instr};
   return true;
 }
 
 bool NetAgent::recv(const Instr& instr, const Operand& dst, std::uint64_t bytes) {
   if (full()) return false;
-  const net::RequestId request =
-      members_.transport->post_recv(next_key(instr, instr.peer), summary_with(instr.peer, &PairCounts::takes),
-                                    dst.mapped, bytes);
+  const net::RequestId request = members_.transport->post_recv(
+      next_key(instr, instr.peer), summary_with(instr.peer, &PairCounts::takes), dst.mapped, bytes);
   transfers_[tail_++ % kInFlight] = {request, &instr};
   return true;
 }

@@ -153,8 +153,8 @@ void check_own_share(const CallArgs& args, Rank me) {
   const ShareLists& lists = *args.shares;
   const auto own = static_cast<std::size_t>(me);
   const std::uint64_t given = lists.input.count[own], taken = lists.output.count[own];
-  const bool in_both = args.collective == Collective::all_to_allv || !counted_by_pairs(args.collective) ||
-                       me == args.root;
+  const bool in_both =
+      args.collective == Collective::all_to_allv || !counted_by_pairs(args.collective) || me == args.root;
   if (in_both && given != taken)
     throw InvalidArgument(fmt::format("this rank sends itself {} elements and receives {} from itself", given, taken));
   if (in_both && args.collective != Collective::all_to_allv && args.count != given)
@@ -171,8 +171,7 @@ InPlace check_shares(const CallArgs& args, Rank me) {
   const auto out = places_of("recv", args.recv, output_part(args.collective, is_root), lists.output, me, elem);
   for (std::size_t k = 1; k < out.size(); ++k)
     if (out[k].begin < out[k - 1].end)
-      throw InvalidArgument(
-          fmt::format("recv: the shares of ranks {} and {} overlap", out[k - 1].share, out[k].share));
+      throw InvalidArgument(fmt::format("recv: the shares of ranks {} and {} overlap", out[k - 1].share, out[k].share));
   if (!any_overlap(in, out)) return InPlace::no;
   const Collective form = plain(args.collective);
   if (form == Collective::all_to_all) {

@@ -29,9 +29,9 @@ struct CallArgs {
   std::size_t count = 0;       ///< elements of a buffer; of a ranked collective, of one rank's share; of a v-form, of
                                ///< this rank's, all_to_allv aside
   DType dtype = DType::int8;
-  RedOp op = RedOp::sum;                     ///< of a collective that reduces; else sum
-  Rank root = 0;                             ///< of a rooted collective; else 0
-  std::shared_ptr<const CallerOp> custom{};  ///< of RedOp::user, or of a pre-multiplied sum; else nullptr
+  RedOp op = RedOp::sum;                       ///< of a collective that reduces; else sum
+  Rank root = 0;                               ///< of a rooted collective; else 0
+  std::shared_ptr<const CallerOp> custom{};    ///< of RedOp::user, or of a pre-multiplied sum; else nullptr
   std::shared_ptr<const ShareLists> shares{};  ///< of a v-form; a question about one may do without
 };
 
@@ -44,7 +44,8 @@ struct CallArgs {
 /// Anything else must be disjoint. On rank 0 of a reduce_scatter recv == send is aligned.
 enum class InPlace : std::uint8_t { no, aligned, at_start, exchanged };
 
-/// What this rank's buffers hold, in bytes; 0 where it has none. Of a v-form with gaps: up to the end of the last share.
+/// What this rank's buffers hold, in bytes; 0 where it has none. Of a v-form with gaps: up to the end of the last
+/// share.
 struct BufferBytes {
   std::size_t input = 0;
   std::size_t output = 0;

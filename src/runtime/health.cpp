@@ -206,7 +206,8 @@ void Health::look_at_stall() {
 }
 
 void Health::on_unexpected(const net::MessageKey& key, const net::CallSummary& found) {
-  if (counted_by_pairs(found.collective) && key.sequence <= members_.own().header().done.load(std::memory_order_relaxed))
+  if (counted_by_pairs(found.collective) &&
+      key.sequence <= members_.own().header().done.load(std::memory_order_relaxed))
     pair_trouble_ = pair_text(key.sequence, key.source, members_.me, {.gives = found.count, .takes = 0});
   else if (key.sequence == seq_ && !net::same_call(found, summary_))
     note_mismatch(key.source, found);

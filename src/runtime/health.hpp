@@ -67,8 +67,8 @@ class Health {
 
   /// A giver and a taker have different counts. `of` what the one gives the other, and what that takes.
   [[noreturn]] void fail_pair(Rank giver, Rank taker, PairCounts of);
-  /// Of a call that is counted by pairs, when this rank is through: do those node-mates that have published their counts
-  /// agree? Of a pair that differs without either waiting, the later one learns it here. @throws the mismatch
+  /// Of a call that is counted by pairs, when this rank is through: do those node-mates that have published their
+  /// counts agree? Of a pair that differs without either waiting, the later one learns it here. @throws the mismatch
   void compare_at_end();
   /// Looks at the messages that wait for a receive. @throws where one tells of a pair that differs
   void review_unexpected();

@@ -25,8 +25,7 @@ void Health::fail_pair(Rank giver, Rank taker, PairCounts of) {
 
 /// Whether this rank has told its counts of this call: not while it waits for its bank.
 bool Health::pairs_published() const {
-  return counted_by_pairs(summary_.collective) &&
-         members_.own().line(seq_).seq.load(std::memory_order_relaxed) == seq_;
+  return counted_by_pairs(summary_.collective) && members_.own().line(seq_).seq.load(std::memory_order_relaxed) == seq_;
 }
 
 void Health::compare_pair(Rank peer, PairCounts theirs) {

@@ -71,7 +71,8 @@ std::vector<std::uint64_t> unequal_shares(const Program& program, std::uint64_t 
 void prove_unequal(Proof& proof, const Setting& setting, std::span<const Program> programs, int depth,
                    std::uint64_t seed) {
   const Program& program = programs.front();
-  const Size sizes[] = {size_of(program, 1, static_cast<unsigned>(depth) + 2, 1), size_of(program, 1, 1, 0),
+  const Size sizes[] = {size_of(program, 1, static_cast<unsigned>(depth) + 2, 1),
+                        size_of(program, 1, 1, 0),
                         {.count = 1, .piece = 0, .chunk = size_of(program, 1, 1, 0).chunk}};
   std::vector<std::vector<std::uint64_t>> shares;
   std::vector<Operation> sequence;

@@ -16,9 +16,10 @@ namespace umbel::net {
 /// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
-  std::uint64_t count = 0;  ///< elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair
-  std::int16_t root = -1;   ///< −1 where there is none
-  std::uint16_t plan = 0;   ///< a hash of how it is done: ranks that have planned differently must not go on
+  std::uint64_t count =
+      0;  ///< elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair
+  std::int16_t root = -1;  ///< −1 where there is none
+  std::uint16_t plan = 0;  ///< a hash of how it is done: ranks that have planned differently must not go on
   Collective collective = Collective::all_reduce;
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
