@@ -110,6 +110,7 @@ class NetAgent {
   static constexpr std::uint32_t kInFlight = 64;  // a power of two
 
   bool full() const { return tail_ - head_ == kInFlight; }
+  net::CallSummary summary_with(Rank peer, std::uint64_t PairCounts::*count) const;
   net::MessageKey next_key(const Instr& instr, Rank source);
   [[noreturn]] void mismatch();
 

@@ -24,7 +24,7 @@ TinyCalls::TinyCalls(Members& members, Health& health, bool crowded)
       sources_(members.all.size()) {}
 
 bool TinyCalls::serves(const CallArgs& args) const {
-  if (!allowed_) return false;
+  if (!allowed_ || args.collective != plain(args.collective)) return false;
   // What any rank may have to give, whatever its place.
   const bool share = input_part(args.collective, true) == Part::share || !ranked(args.collective);
   const std::size_t shares = share ? 1 : members_.all.size();

@@ -19,9 +19,10 @@ inline constexpr auto kSendRecv = static_cast<Collective>(0xff);
 /// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
-  std::uint64_t count = 0;  ///< elements
-  std::int16_t root = -1;   ///< −1 where there is none
-  std::uint16_t plan = 0;   ///< a hash of how it is done: ranks that have planned differently must not go on
+  std::uint64_t count =
+      0;  ///< elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair
+  std::int16_t root = -1;  ///< −1 where there is none
+  std::uint16_t plan = 0;  ///< a hash of how it is done: ranks that have planned differently must not go on
   Collective collective = Collective::all_reduce;  ///< or kSendRecv
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
@@ -33,6 +34,12 @@ struct CallSummary {
   bool operator==(const CallSummary&) const = default;
 };
 static_assert(sizeof(CallSummary) == 24);
+
+/// The same call but for what only a pair of ranks agrees on.
+inline bool same_call(CallSummary a, const CallSummary& b) noexcept {
+  if (counted_by_pairs(a.collective)) a.count = b.count;
+  return a == b;
+}
 
 /// `all_reduce of 1024 × fp32, sum`.
 std::string to_text(const CallSummary& summary);
