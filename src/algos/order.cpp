@@ -59,4 +59,10 @@ std::vector<Rank> ranks_ascending(const Shape& shape) {
   return ranks;
 }
 
+std::vector<Rank> others_in_turn(Rank rank, int ranks) {
+  std::vector<Rank> others;
+  for (int k = 1; k < ranks; ++k) others.push_back((rank + k) % ranks);
+  return others;
+}
+
 }  // namespace umbel::algos

@@ -25,6 +25,9 @@ std::vector<Rank> ranks_from(const Shape& shape, Rank first);
 /// 0, 1, …
 std::vector<Rank> ranks_ascending(const Shape& shape);
 
+/// The ranks below `ranks` but `rank`, beginning after it: if all ranks go by that, they turn to different ones.
+std::vector<Rank> others_in_turn(Rank rank, int ranks);
+
 inline int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 inline int ceil_log2(int n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }
 inline int modulo(int a, int m) { return ((a % m) + m) % m; }

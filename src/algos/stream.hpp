@@ -46,6 +46,9 @@ class Outbox {
   /// that waits for it is the memory lane if the peer is local, else the net lane.
   void pass(const Slice& src, const Range& range, Wait after, Raise released = {});
 
+  /// Waits until a local peer is through with all that was sent. The last call: others may then use the slots.
+  void drain() { builder_.wait(memory_, free_, place_.depth); }
+
   /// Sends what `write(slot)` puts into a slot of this rank's window.
   template <class Write>
   void produce(const Range& range, Write&& write) {

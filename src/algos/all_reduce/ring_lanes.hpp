@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "algos/builder.hpp"
-#include "algos/canonical.hpp"
 
 namespace umbel::algos::all_reduce {
 
@@ -31,8 +30,5 @@ constexpr int ring_slots(int depth) { return 2 * depth; }
 
 /// Writes the lanes of one member. @pre at least two members
 void write_ring(Builder& builder, const RingSetup& setup);
-
-/// Whether every block is canonical, by what the members' operands contain, around the ring.
-bool ring_canonical(const std::vector<Span>& members, const Shape& shape);
 
 }  // namespace umbel::algos::all_reduce
