@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/order.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace umbel::algos {
@@ -36,6 +37,14 @@ std::vector<Rank> others_in_turn(Rank rank, int ranks) {
   std::vector<Rank> others;
   for (int k = 1; k < ranks; ++k) others.push_back((rank + k) % ranks);
   return others;
+}
+
+int ranks_leaving(const Shape& shape, int distance) {
+  std::vector<int> leaving(static_cast<std::size_t>(shape.nodes()));
+  for (Rank rank = 0; rank < shape.ranks(); ++rank)
+    if (!shape.same_node(rank, (rank + distance) % shape.ranks()))
+      ++leaving[static_cast<std::size_t>(shape.node_of(rank))];
+  return std::ranges::max(leaving);
 }
 
 }  // namespace umbel::algos
