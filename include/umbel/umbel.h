@@ -265,6 +265,31 @@ UMBEL_API umbel_result_t umbel_gatherv(const void* send, size_t send_count, void
 UMBEL_API umbel_result_t umbel_scatterv(const void* send, const size_t* counts, const size_t* displs, void* recv,
                                         size_t recv_count, umbel_dtype_t dtype, int root, umbel_comm_t comm);
 
+/* Messages between two ranks, which alone take part. Blocking: a call returns when its buffers are the caller's again.
+ *
+ * Of the messages from one rank to another the first send meets the first receive, and so on; between messages to or from
+ * different ranks there is no order. count and dtype of a receive are those of its send; a difference is
+ * UMBEL_ERROR_MISMATCH on both, at once or, where the send has returned already, at its rank's next call. A send may
+ * return before its receive is called, but need not: ranks that send to each other do so in a group, or by
+ * umbel_sendrecv. count may be 0, and buf then NULL.
+ *
+ * Started operations (umbel_start) go on meanwhile. What is said above of errors holds here too. */
+
+/* buf: [count], for rank `peer` */
+UMBEL_API umbel_result_t umbel_send(const void* buf, size_t count, umbel_dtype_t dtype, int peer, umbel_comm_t comm);
+/* buf: [count], from rank `peer` */
+UMBEL_API umbel_result_t umbel_recv(void* buf, size_t count, umbel_dtype_t dtype, int peer, umbel_comm_t comm);
+/* Both at once. send: [send_count], for rank `dest`. recv: [recv_count], from rank `source`; disjoint from send. */
+UMBEL_API umbel_result_t umbel_sendrecv(const void* send, size_t send_count, int dest, void* recv, size_t recv_count,
+                                        int source, umbel_dtype_t dtype, umbel_comm_t comm);
+/* Sends and receives that go on together: between the two, the three above return at once and begin nothing;
+ * umbel_group_end begins all of them and returns when all are done. It may be any number, several to or from one rank
+ * among them, and to and from this rank itself; those then meet in the same group, and a difference between them is
+ * UMBEL_ERROR_INVALID_ARGUMENT, as is a collective in a group, or a group in a group. Without a message
+ * umbel_group_end returns at once. */
+UMBEL_API umbel_result_t umbel_group_start(umbel_comm_t comm);
+UMBEL_API umbel_result_t umbel_group_end(umbel_comm_t comm);
+
 /* A call with its buffers, for the forms that return at once. Start from UMBEL_ARGS_INIT. */
 typedef struct umbel_args {
   size_t struct_size; /* sizeof(umbel_args_t) */

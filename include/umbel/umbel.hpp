@@ -396,7 +396,31 @@ class Comm {
   /// Returns when every rank has called it.
   void barrier() { check(umbel_barrier(handle_)); }
 
-  /// Starts any of the calls above and returns (umbel_start). @throws Error
+  // Messages between two ranks, as umbel.h has them; blocking, but in a group.
+
+  /// Sends `data` to rank `peer`, which receives as many.
+  template <ElementRange Data>
+  void send(const Data& data, int peer) {
+    check(umbel_send(std::ranges::data(data), std::ranges::size(data), dtype<Data>, peer, handle_));
+  }
+  /// Receives from rank `peer` what it sends next to this one. @pre `data` is as long
+  template <WritableElementRange Data>
+  void recv(Data&& data, int peer) {
+    check(umbel_recv(std::ranges::data(data), std::ranges::size(data), dtype<Data>, peer, handle_));
+  }
+  /// Both at once: `send` to rank `dest`, `recv` from rank `source`. Their lengths may differ.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void sendrecv(const Send& send, int dest, Recv&& recv, int source) {
+    check(umbel_sendrecv(std::ranges::data(send), std::ranges::size(send), dest, std::ranges::data(recv),
+                         std::ranges::size(recv), source, dtype<Send>, handle_));
+  }
+  /// Between the two, sends and receives are only collected; group_end() runs them together. Their buffers must live
+  /// until then. @throws Error
+  void group_start() { check(umbel_group_start(handle_)); }
+  void group_end() { check(umbel_group_end(handle_)); }
+
+  /// Starts any of the collectives above and returns (umbel_start). @throws Error
   Request start(const umbel_args_t& args) {
     umbel_request_t request = nullptr;
     check(umbel_start(&args, handle_, &request));

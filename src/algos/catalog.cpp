@@ -64,6 +64,9 @@ std::span<const Algorithm> all_to_all_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_to_all::direct(),
       all_to_all::pairwise(),
+      all_to_all::hierarchical_rails(),
+      all_to_all::hierarchical(),
+      all_to_all::bruck(),
   });
   return catalog;
 }
@@ -81,7 +84,9 @@ std::span<const Algorithm> reduce_scatter_catalog() {
 std::span<const Algorithm> gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       gather::direct(),
+      gather::hierarchical(),
       gather::linear(),
+      gather::binomial(),
   });
   return catalog;
 }
@@ -89,7 +94,9 @@ std::span<const Algorithm> gather_catalog() {
 std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
+      scatter::hierarchical(),
       scatter::linear(),
+      scatter::binomial(),
   });
   return catalog;
 }

@@ -27,6 +27,7 @@ struct Call {
   const UserOp* user = nullptr;  ///< of RedOp::user
   bool in_order = false;         ///< folds must be in the canonical order
   net::CallSummary summary{};
+  net::CallSummary previous{};  ///< of the call before
 };
 
 /// A program with everything that a run of it touches, so that a run allocates nothing.

@@ -16,6 +16,7 @@
 #include "runtime/facts.hpp"
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
+#include "runtime/point_to_point.hpp"
 #include "runtime/runner.hpp"
 #include "runtime/splitting.hpp"
 #include "runtime/waiter.hpp"
@@ -40,7 +41,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
         options_(std::move(options)),
         health_(founded_.members, founded_.config.timeout),
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
-        runner_(founded_, health_, waiter_) {
+        runner_(founded_, health_, waiter_),
+        point_to_point_(founded_.members, health_, waiter_, founded_.direct) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -71,6 +73,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   void run(const CallArgs& args) override {
     const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
+    refuse_in_group();
     throw_if_failed();
     if (queue_.empty()) return run_now(args, in_place);
     const OperationRef operation = enqueue(args, in_place);
@@ -80,6 +83,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   OperationRef start(const CallArgs& args) override {
     const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
+    refuse_in_group();
     throw_if_failed();
     OperationRef operation = enqueue(args, in_place);
     try {
@@ -107,6 +111,29 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (net::forked()) net::refuse_if_forked("a wait for an operation");
     const std::scoped_lock inside(inside_);
     complete(*operation);
+  }
+
+  void exchange(std::span<const Message> messages) override {
+    net::refuse_if_forked("a send or receive");
+    const std::scoped_lock inside(inside_);
+    for (const Message& message : messages) point_to_point_.check(message);
+    if (!grouping_) return exchange_now(messages);
+    group_.insert(group_.end(), messages.begin(), messages.end());
+  }
+
+  void group_start() override {
+    const std::scoped_lock inside(inside_);
+    if (grouping_) throw InvalidArgument("a group is open already");
+    grouping_ = true;
+    group_.clear();
+  }
+
+  void group_end() override {
+    net::refuse_if_forked("the end of a group");
+    const std::scoped_lock inside(inside_);
+    if (!grouping_) throw InvalidArgument("no group was started");
+    grouping_ = false;
+    exchange_now(group_);
   }
 
   std::unique_ptr<Communicator> split(int color, int key) override { return split_by(*this, color, key, options_); }
@@ -207,6 +234,34 @@ class CommunicatorImpl final : public Communicator, private Participant {
       health_.look(std::chrono::nanoseconds{0});
   }
 
+  void refuse_in_group() const {
+    if (grouping_) throw InvalidArgument("a collective in a group: only sends and receives may be in one");
+  }
+
+  void exchange_now(std::span<const Message> messages) {
+    throw_if_failed();
+    point_to_point_.check_group(messages);
+    try {
+      point_to_point_.start(messages);
+      waiter_.reset();
+      for (Round round = point_to_point_.advance(); round != Round::finished; round = point_to_point_.advance())
+        settle_exchange(round, advance());
+    } catch (...) {
+      point_to_point_.abandon();
+      fail_all(std::current_exception());
+      throw;
+    }
+  }
+
+  /// As settle(), of an exchange, with the started operations beside it.
+  void settle_exchange(Round exchange, Round started) {
+    if (exchange == Round::moved || started == Round::moved) waiter_.reset();
+    if (exchange == Round::idle && started == Round::idle)
+      point_to_point_.look(waiter_.idle());
+    else if (health_.failed())
+      health_.look(std::chrono::nanoseconds{0});
+  }
+
   OperationRef enqueue(const CallArgs& args, InPlace in_place) {
     queue_.push_back(std::make_shared<Operation>(Operation{.args = args, .in_place = in_place, .error = {}}));
     pending_.store(queue_.size(), std::memory_order_relaxed);
@@ -290,6 +345,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
   Health health_;
   Waiter waiter_;
   mutable Runner runner_;
+  PointToPoint point_to_point_;
+  bool grouping_ = false;
+  std::vector<Message> group_;      ///< what was collected since group_start()
   std::deque<OperationRef> queue_;  ///< started, not done; the first runs
   std::atomic<std::size_t> pending_{0};
   bool meeting_ = false;  ///< what runs is not the first of the queue but a barrier before it

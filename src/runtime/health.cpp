@@ -90,6 +90,8 @@ void RankState::learn(const RankState& said) {
   if (keep) {
     entered = true;
     summary = kept.summary;
+    previous = kept.previous;
+    tells_previous = kept.tells_previous;
     pair = kept.pair;
   }
 }
@@ -152,9 +154,11 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq, Rank asker) const
   // Another rank's line keeps still only while this rank has not finished the operation itself.
   const bool readable = rank == members_.me || members_.own().header().done.load(std::memory_order_relaxed) < seq;
   const ControlLine& line = members_.at(rank).arena.line(seq);
-  if (readable && line.seq.load(std::memory_order_acquire) == seq) {
+  if (readable && seq != 0 && line.seq.load(std::memory_order_acquire) == seq) {
     state.entered = true;
     state.summary = line.summary;
+    state.previous = line.previous;
+    state.tells_previous = true;
     if (counted_by_pairs(line.summary.collective)) state.pair = members_.at(rank).arena.pairs(seq)[asker];
   }
   return state;

@@ -39,6 +39,8 @@ struct RankState {
   bool closed = false;     ///< it has destroyed the communicator
   std::uint64_t done = 0;  ///< its last finished operation
   net::CallSummary summary;
+  net::CallSummary previous;  ///< of the operation before it; valid when `tells_previous`
+  bool tells_previous = false;
   PairCounts pair;  ///< with the one who asks; where `entered`, of a call that is counted by pairs
 
   /// Takes over what was said later; that it has entered, and with what, stays known.
@@ -65,6 +67,12 @@ class Health {
   /// @pre failed(). Tells the other nodes once.
   [[noreturn]] void throw_failure();
 
+  /// What has become of a node-mate that will send and receive no more: "died", …; "" while it may. To be asked before
+  /// the last look at what it has sent.
+  std::string fate_of(Rank rank) const;
+  /// What is known of a rank, for reports: "has finished 3 collectives, its process is stopped".
+  std::string known_of(Rank rank);
+  std::chrono::nanoseconds timeout() const { return timeout_; }
   /// A giver and a taker have different counts. `of` what the one gives the other, and what that takes.
   [[noreturn]] void fail_pair(Rank giver, Rank taker, PairCounts of);
   /// Of a call that is counted by pairs, when this rank is through: do those node-mates that have published their
@@ -105,6 +113,8 @@ class Health {
   void judge_silence();
   bool states_disagree() const;
   std::string mismatch_text() const;
+  using CallOf = net::CallSummary (*)(const RankState&);  ///< one of the calls that a rank's state tells of
+  std::string difference_text(std::uint64_t seq, CallOf call) const;
   std::string timeout_text() const;
   std::string describe(const RankState& state) const;
   void publish(const Failure& failure);

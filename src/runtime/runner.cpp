@@ -3,6 +3,7 @@
 #include "runtime/runner.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -28,6 +29,15 @@ PlannerInputs planner_inputs(const Founded& founded) {
 /// The algorithm that a tiny call is an instance of.
 std::string_view tiny_name(Collective collective) {
   return collective == Collective::all_reduce ? "one_shot" : "direct";
+}
+
+/// FNV-1a, of the call and so of all before it.
+std::uint32_t hash_of(const net::CallSummary& summary) {
+  std::array<unsigned char, sizeof(summary)> bytes;
+  std::memcpy(bytes.data(), &summary, sizeof(summary));
+  std::uint32_t hash = 0x811c9dc5U;
+  for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x01000193U;
+  return hash;
 }
 
 /// What all ranks must give alike of the lengths of shares.
@@ -89,6 +99,7 @@ void Runner::begin(const CallArgs& args, InPlace in_place) {
   const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
   plan_ = tiny ? Plan{} : plan_for(key_of(shape, forced));
   args_ = staging_.begin(args, in_place).args;
+  const net::CallSummary previous = call_.summary;
   call_ = {.seq = seq_ + 1,
            .input = static_cast<const std::byte*>(args_.send),
            .output = static_cast<std::byte*>(args_.recv),
@@ -102,13 +113,16 @@ void Runner::begin(const CallArgs& args, InPlace in_place) {
                        .collective = args.collective,
                        .dtype = args.dtype,
                        .op = args.op,
-                       .extra = variant_of(args, forced)}};
+                       .extra = variant_of(args, forced),
+                       .earlier = history_},
+           .previous = previous};
   if (args_.shares != nullptr) {
     summarize_shares(*args_.shares, call_.summary);
     args_.shares->bind_to(plan_.binding);
   }
   health_.enter(call_.seq, call_.summary);
   seq_ = call_.seq;
+  history_ = hash_of(call_.summary);
   phase_ = Phase::bank;
 }
 
@@ -167,6 +181,7 @@ void Runner::publish() {
   const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
                             reinterpret_cast<std::uint64_t>(call_.output)};
   line.summary = call_.summary;
+  line.previous = call_.previous;
   std::memcpy(line.payload, &buffers, sizeof(buffers));
   line.seq.store(call_.seq, std::memory_order_release);
   if (!by_pairs) return;

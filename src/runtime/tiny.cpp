@@ -85,6 +85,7 @@ void TinyCalls::finish() {
 void TinyCalls::publish(const Call& call, std::size_t bytes) {
   ControlLine& own = members_.own().line(call.seq);
   own.summary = call.summary;
+  own.previous = call.previous;
   if (bytes != 0) std::memcpy(own.payload, call.input, bytes);
   own.seq.store(call.seq, std::memory_order_release);
   for (const Member& member : members_.all) member.ring_bell();

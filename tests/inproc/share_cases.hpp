@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "base/shares.hpp"
-#include "inproc/cases.hpp"
+#include "support/cases.hpp"
 #include "runtime/arguments.hpp"
 
 namespace umbel::test {

@@ -13,6 +13,9 @@
 
 namespace umbel::net {
 
+/// What a summary names that is no collective: a message from one rank to another.
+inline constexpr auto kSendRecv = static_cast<Collective>(0xff);
+
 /// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
@@ -20,12 +23,13 @@ struct CallSummary {
       0;  ///< elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair
   std::int16_t root = -1;  ///< −1 where there is none
   std::uint16_t plan = 0;  ///< a hash of how it is done: ranks that have planned differently must not go on
-  Collective collective = Collective::all_reduce;
+  Collective collective = Collective::all_reduce;  ///< or kSendRecv
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
   std::uint8_t extra = 0;    ///< free for the caller (say, an agreed choice); compared like the rest
   std::uint32_t counts = 0;  ///< a hash of the table of counts, where all ranks give the same one; else 0
-  std::uint32_t unused = 0;  ///< every byte of what travels is set
+  std::uint32_t earlier =
+      0;  ///< a hash of all calls before: a difference that nobody noticed is noticed one call later
 
   bool operator==(const CallSummary&) const = default;
 };
