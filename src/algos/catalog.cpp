@@ -9,7 +9,9 @@
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/all_to_all/all_to_all.hpp"
 #include "algos/barrier/barrier.hpp"
+#include "algos/broadcast/broadcast.hpp"
 #include "algos/gather/gather.hpp"
+#include "algos/reduce/reduce.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
 #include "algos/scatter/scatter.hpp"
 
@@ -40,7 +42,20 @@ std::span<const Algorithm> all_reduce_catalog() {
 std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
+      all_gather::hierarchical_ring(),
+      all_gather::recursive_doubling(),
+      all_gather::bruck(),
+      all_gather::pat(),
       all_gather::ring(),
+      all_gather::neighbor(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> broadcast_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      broadcast::direct(),
+      broadcast::binomial(),
   });
   return catalog;
 }
@@ -49,6 +64,9 @@ std::span<const Algorithm> all_to_all_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_to_all::direct(),
       all_to_all::pairwise(),
+      all_to_all::hierarchical_rails(),
+      all_to_all::hierarchical(),
+      all_to_all::bruck(),
   });
   return catalog;
 }
@@ -56,6 +74,7 @@ std::span<const Algorithm> all_to_all_catalog() {
 std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
+      reduce_scatter::hierarchical_ring(),
       reduce_scatter::pairwise(),
       reduce_scatter::ring(),
   });
@@ -65,7 +84,9 @@ std::span<const Algorithm> reduce_scatter_catalog() {
 std::span<const Algorithm> gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       gather::direct(),
+      gather::hierarchical(),
       gather::linear(),
+      gather::binomial(),
   });
   return catalog;
 }
@@ -73,7 +94,18 @@ std::span<const Algorithm> gather_catalog() {
 std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
+      scatter::hierarchical(),
       scatter::linear(),
+      scatter::binomial(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> reduce_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce::central(),
+      reduce::direct(),
+      reduce::binomial(),
   });
   return catalog;
 }
@@ -100,6 +132,10 @@ std::span<const Algorithm> catalog(Collective collective) {
       return gather_catalog();
     case Collective::scatter:
       return scatter_catalog();
+    case Collective::broadcast:
+      return broadcast_catalog();
+    case Collective::reduce:
+      return reduce_catalog();
     case Collective::barrier:
       return barrier_catalog();
     default:

@@ -10,5 +10,10 @@ namespace umbel::algos::all_gather {
 
 Algorithm direct();
 Algorithm ring();
+Algorithm recursive_doubling();
+Algorithm bruck();
+Algorithm neighbor();
+Algorithm pat();
+Algorithm hierarchical_ring();
 
 }  // namespace umbel::algos::all_gather

@@ -10,6 +10,7 @@ namespace umbel::algos::reduce_scatter {
 
 Algorithm direct();
 Algorithm ring();
+Algorithm hierarchical_ring();
 Algorithm pairwise();
 
 }  // namespace umbel::algos::reduce_scatter

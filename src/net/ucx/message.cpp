@@ -20,10 +20,12 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
   };
   add("collective", call_name(a.collective), call_name(b.collective));
   add("count", a.count, b.count);
+  add("hash of the counts", a.counts, b.counts);
   add("dtype", name_of(a.dtype), name_of(b.dtype));
   if (reduces(a.collective) && reduces(b.collective)) add("op", name_of(a.op), name_of(b.op));
   add("root", a.root, b.root);
   add("plan", a.plan, b.plan);
+  add("earlier calls", a.earlier, b.earlier);
   add("variant", static_cast<int>(a.extra), static_cast<int>(b.extra));
   return text;
 }
@@ -32,8 +34,11 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
 
 std::string to_text(const CallSummary& summary) {
   std::string text(call_name(summary.collective));
-  if (summary.collective != Collective::barrier)
+  if (counted_by_pairs(summary.collective))
+    text += fmt::format(" of {}", name_of(summary.dtype));
+  else if (summary.collective != Collective::barrier)
     text += fmt::format(" of {} × {}", summary.count, name_of(summary.dtype));
+  if (summary.counts != 0) text += fmt::format(", counts {:08x}", summary.counts);
   if (reduces(summary.collective)) text += fmt::format(", {}", name_of(summary.op));
   if (summary.root >= 0) text += fmt::format(", root {}", summary.root);
   if (summary.plan != 0) text += fmt::format(", plan {:04x}", summary.plan);
