@@ -267,8 +267,8 @@ UMBEL_API umbel_result_t umbel_scatterv(const void* send, const size_t* counts, 
 
 /* Messages between two ranks, which alone take part. Blocking: a call returns when its buffers are the caller's again.
  *
- * Of the messages from one rank to another the first send meets the first receive, and so on; between messages to or from
- * different ranks there is no order. count and dtype of a receive are those of its send; a difference is
+ * Of the messages from one rank to another the first send meets the first receive, and so on; between messages to or
+ * from different ranks there is no order. count and dtype of a receive are those of its send; a difference is
  * UMBEL_ERROR_MISMATCH on both, at once or, where the send has returned already, at its rank's next call. A send may
  * return before its receive is called, but need not: ranks that send to each other do so in a group, or by
  * umbel_sendrecv. count may be 0, and buf then NULL.
@@ -321,6 +321,11 @@ typedef struct umbel_request* umbel_request_t;
  * read recv. A failure of the communicator ends all of them with its error.
  * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
 UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+
+/* Ends a group as umbel_group_end does, but returns at once. Its messages go on beside started calls, not among them; of
+ * two groups only those messages wait for each other that go from the same rank to the same. What is said of umbel_start
+ * holds but for that it is not collective. */
+UMBEL_API umbel_result_t umbel_group_end_start(umbel_comm_t comm, umbel_request_t* request);
 
 /* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers
  * then. Collective and blocking; all ranks prepare in the same order, but may start what they have prepared in any

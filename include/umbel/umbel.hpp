@@ -426,6 +426,12 @@ class Comm {
     check(umbel_start(&args, handle_, &request));
     return Request(request);
   }
+  /// Ends a group and returns; it goes on as a started call does (umbel_group_end_start). @throws Error
+  Request group_end_start() {
+    umbel_request_t request = nullptr;
+    check(umbel_group_end_start(handle_, &request));
+    return Request(request);
+  }
   /// Prepares a call that is to be started many times (umbel_prepare). Collective. @throws Error
   Request prepare(const umbel_args_t& args) {
     umbel_request_t request = nullptr;

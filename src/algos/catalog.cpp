@@ -82,7 +82,9 @@ std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
       reduce_scatter::hierarchical_ring(),
+      reduce_scatter::halving(),
       reduce_scatter::pairwise(),
+      reduce_scatter::pat(),
       reduce_scatter::ring(),
   });
   return catalog;

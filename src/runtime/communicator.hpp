@@ -57,13 +57,16 @@ struct Fact {
   std::string value;
 };
 
+struct Exchange;  // point_to_point.hpp
+
 /// A call that was started and need not be waited for at once.
 struct Operation {
   CallArgs args;
   InPlace in_place = InPlace::no;
-  bool done = false;         ///< whatever became of it
-  std::exception_ptr error;  ///< what it failed with
-  CallInfo info{};           ///< once it is done
+  std::shared_ptr<Exchange> exchange{};  ///< of sends and receives: these, and `args` is nothing
+  bool done = false;                     ///< whatever became of it
+  std::exception_ptr error;              ///< what it failed with
+  CallInfo info{};                       ///< once it is done
 };
 using OperationRef = std::shared_ptr<Operation>;
 
@@ -121,6 +124,9 @@ class Communicator {
   /// exchange. @throws InvalidArgument where a group is open already, or none is
   virtual void group_start() = 0;
   virtual void group_end() = 0;
+  /// Begins what group_end() runs, and returns. It goes on as started calls do, but beside them; exchanges follow one
+  /// another only between the same two ranks.
+  virtual OperationRef group_end_start() = 0;
 
   /// Collective over this communicator: makes one of the ranks with the same `color`, in the order of `key`, then of
   /// rank; none (nullptr) for a negative color. It has this one's options.

@@ -47,7 +47,6 @@ static_assert(sizeof(Mailbox) == 128);
 struct MailHead {
   net::CallSummary summary;
   std::uint64_t address = 0;  ///< of the payload in the sender's memory; 0: it follows
-  std::uint64_t reserved = 0;
 };
 static_assert(sizeof(MailHead) == kMailboxGrain);
 

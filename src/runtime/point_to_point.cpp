@@ -38,6 +38,7 @@ PointToPoint::PointToPoint(Members& members, Health& health, Waiter& waiter, boo
       health_(health),
       waiter_(waiter),
       direct_(direct),
+      kept_{std::vector<std::uint64_t>(members.all.size()), std::vector<std::uint64_t>(members.all.size())},
       sent_(members.all.size()),
       received_(members.all.size()) {}
 
@@ -85,16 +86,17 @@ auto PointToPoint::guarded(Body&& body) {
   }
 }
 
-void PointToPoint::start(std::span<const Message> messages) {
+ExchangeRef PointToPoint::start(std::span<const Message> messages) {
   last_waited_ = 0ns;
   next_look_ = kProcessLook;
   give_to_self(messages);
-  messages_.clear();
-  std::ranges::copy_if(messages, std::back_inserter(messages_),
+  auto exchange = std::make_shared<Exchange>();
+  std::ranges::copy_if(messages, std::back_inserter(exchange->messages),
                        [this](const Message& message) { return message.peer != members_.me; });
-  std::ranges::stable_sort(messages_, {}, [](const Message& m) { return std::tuple(m.peer, m.direction); });
-  requests_.assign(messages_.size(), net::RequestId::none);
-  guarded([this] { begin_streams(); });
+  std::ranges::stable_sort(exchange->messages, {}, [](const Message& m) { return std::tuple(m.peer, m.direction); });
+  exchange->requests.assign(exchange->messages.size(), net::RequestId::none);
+  guarded([&] { begin_streams(exchange); });
+  return exchange;
 }
 
 void PointToPoint::give_to_self(std::span<const Message> messages) {
@@ -107,16 +109,19 @@ void PointToPoint::give_to_self(std::span<const Message> messages) {
   }
 }
 
-void PointToPoint::begin_streams() {
-  streams_.clear();
-  for (std::size_t n = 0; n < messages_.size(); ++n) {
-    const Message& message = messages_[n];
-    if (streams_.empty() || streams_.back().peer != message.peer || streams_.back().sends != message.sends())
-      streams_.push_back({.peer = message.peer, .sends = message.sends(), .next = n, .end = n});
+void PointToPoint::begin_streams(const ExchangeRef& exchange) {
+  const std::vector<Message>& messages = exchange->messages;
+  const std::size_t first = streams_.size();
+  for (std::size_t n = 0; n < messages.size(); ++n) {
+    const Message& message = messages[n];
+    if (streams_.size() == first || streams_.back().peer != message.peer || streams_.back().sends != message.sends())
+      streams_.push_back({.exchange = exchange, .peer = message.peer, .sends = message.sends(), .next = n, .end = n});
     streams_.back().end = n + 1;
   }
-  for (const Stream& stream : streams_)
-    if (!members_.local(stream.peer)) post(stream);
+  exchange->streams = streams_.size() - first;
+  if (exchange->streams == 0) leaving_.push_back(exchange);
+  for (std::size_t n = first; n < streams_.size(); ++n)
+    if (!members_.local(streams_[n].peer)) post(streams_[n]);
 }
 
 void PointToPoint::post(const Stream& stream) {
@@ -125,24 +130,29 @@ void PointToPoint::post(const Stream& stream) {
   } catch (const UcxError& error) {
     health_.fail(FailureKind::peer, error.what());
   }
-  const auto peer = static_cast<std::size_t>(stream.peer);
+  std::uint64_t& messages_before = (stream.sends ? sent_ : received_)[static_cast<std::size_t>(stream.peer)];
+  net::Transport& transport = *members_.transport;
   for (std::size_t n = stream.next; n < stream.end; ++n) {
-    const Message& message = messages_[n];
-    const std::uint64_t number = kPairs | (stream.sends ? sent_ : received_)[peer]++;
-    const net::MessageKey key{.source = stream.sends ? members_.me : stream.peer, .sequence = number};
-    requests_[n] =
-        stream.sends
-            ? members_.transport->post_send(stream.peer, key, summary_of(message), message.buffer, bytes_of(message))
-            : members_.transport->post_recv(key, summary_of(message), message.buffer, bytes_of(message));
+    const Message& message = stream.exchange->messages[n];
+    const net::MessageKey key{.source = stream.sends ? members_.me : stream.peer,
+                              .sequence = kPairs | messages_before++};
+    stream.exchange->requests[n] =
+        stream.sends ? transport.post_send(stream.peer, key, summary_of(message), message.buffer, bytes_of(message))
+                     : transport.post_recv(key, summary_of(message), message.buffer, bytes_of(message));
   }
 }
 
 PointToPoint::Round PointToPoint::advance() {
+  if (streams_.empty() && leaving_.empty()) return Round::idle;
   return guarded([this] {
     const bool events = progress();
-    if (!streams_.empty()) return step() ? Round::moved : events ? Round::events : Round::idle;
-    if (!members_.transport || members_.transport->flushed()) return Round::finished;
-    return events ? Round::moved : Round::idle;
+    bool moved = step();
+    if (!leaving_.empty() && (!members_.transport || members_.transport->flushed())) {
+      for (const ExchangeRef& exchange : leaving_) exchange->done = true;
+      leaving_.clear();
+      moved = true;
+    }
+    return moved ? Round::moved : events ? Round::events : Round::idle;
   });
 }
 
@@ -157,8 +167,18 @@ bool PointToPoint::progress() {
 /// Whether anything has moved.
 bool PointToPoint::step() {
   bool moved = false;
-  for (Stream& stream : streams_) moved |= step(stream);
-  std::erase_if(streams_, [this](const Stream& stream) { return through(stream); });
+  ++round_;
+  for (Stream& stream : streams_) {
+    std::uint64_t& kept = kept_[stream.sends ? 0 : 1][static_cast<std::size_t>(stream.peer)];
+    if (kept == round_) continue;  // an earlier one is first
+    moved |= step(stream);
+    if (stream.next != stream.end) kept = round_;
+  }
+  std::erase_if(streams_, [this](const Stream& stream) {
+    if (!through(stream)) return false;
+    if (--stream.exchange->streams == 0) leaving_.push_back(stream.exchange);
+    return true;
+  });
   return moved;
 }
 
@@ -175,12 +195,11 @@ Mailbox& PointToPoint::mailbox_of(const Stream& stream) const {
 bool PointToPoint::through(const Stream& stream) const {
   if (stream.next != stream.end) return false;
   if (!stream.sends || !members_.local(stream.peer)) return true;
-  const Mailbox& box = mailbox_of(stream);
-  return box.fetched.load(std::memory_order_acquire) == box.offered;
+  return mailbox_of(stream).fetched.load(std::memory_order_acquire) >= stream.offered;
 }
 
 bool PointToPoint::step_mailbox(Stream& stream) {
-  const Message& message = messages_[stream.next];
+  const Message& message = stream.message();
   const Member& member = members_.at(stream.peer);
   Mailbox& box = mailbox_of(stream);
   auto* const data = static_cast<std::byte*>(message.buffer);
@@ -199,6 +218,7 @@ bool PointToPoint::step_mailbox(Stream& stream) {
   if (passed == Passed::mismatch) mismatch(stream, stream.passage.head.summary);
   member.ring_bell();
   if (passed == Passed::all) {
+    if (stream.sends && stream.passage.head.address != 0) stream.offered = box.offered;
     ++stream.next;
     stream.passage = {};
   }
@@ -208,20 +228,21 @@ bool PointToPoint::step_mailbox(Stream& stream) {
 bool PointToPoint::step_transport(Stream& stream) {
   const std::size_t first = stream.next;
   for (; stream.next != stream.end; ++stream.next) {
-    const net::RequestState state = members_.transport->test(requests_[stream.next]);
+    net::RequestId& request = stream.exchange->requests[stream.next];
+    const net::RequestState state = members_.transport->test(request);
     if (state == net::RequestState::pending) break;
-    requests_[stream.next] = net::RequestId::none;
+    request = net::RequestId::none;
     if (state == net::RequestState::mismatch) mismatch(stream, members_.transport->last_mismatch().value().found);
     if (state == net::RequestState::failed)
       health_.fail(FailureKind::peer,
                    fmt::format("{} is lost to {}, in a {}: {}", members_.name(stream.peer), members_.name(members_.me),
-                               text_of(messages_[stream.next]), members_.transport->last_failure()));
+                               text_of(stream.message()), members_.transport->last_failure()));
   }
   return stream.next != first;
 }
 
 void PointToPoint::mismatch(const Stream& stream, const net::CallSummary& found) {
-  const Message& mine = messages_[stream.next];
+  const Message& mine = stream.message();
   health_.fail(FailureKind::mismatch, fmt::format("{} sends {} to {}, which receives {}", members_.name(stream.peer),
                                                   elements_text(found.count, found.dtype), members_.name(members_.me),
                                                   elements_text(mine.count, mine.dtype)));
@@ -246,8 +267,7 @@ std::optional<std::string> PointToPoint::loss() const {
     if (!members_.local(stream.peer)) continue;
     const std::string fate = health_.fate_of(stream.peer);
     if (fate.empty()) continue;
-    const std::size_t at = std::min(stream.next, stream.end - 1);
-    return fmt::format("{} {}, in a {} on {}", members_.name(stream.peer), fate, text_of(messages_[at]),
+    return fmt::format("{} {}, in a {} on {}", members_.name(stream.peer), fate, text_of(stream.message()),
                        members_.name(members_.me));
   }
   return std::nullopt;
@@ -259,8 +279,7 @@ std::string PointToPoint::waiting_text() const {
   std::string text = fmt::format("no progress on rank {} for {:g} s, waiting in", members_.me, seconds);
   for (std::size_t n = 0; n < std::min(kNamed, streams_.size()); ++n) {
     const Stream& stream = streams_[n];
-    text += fmt::format("{} {}, which {}", n == 0 ? "" : ";", text_of(messages_[std::min(stream.next, stream.end - 1)]),
-                        health_.known_of(stream.peer));
+    text += fmt::format("{} {}, which {}", n == 0 ? "" : ";", text_of(stream.message()), health_.known_of(stream.peer));
   }
   if (streams_.empty()) text += " sends whose last bytes do not leave for the network";
   if (streams_.size() > kNamed) text += fmt::format("; and for {} more", streams_.size() - kNamed);
@@ -274,9 +293,11 @@ std::string PointToPoint::text_of(const Message& message) const {
 }
 
 void PointToPoint::abandon() noexcept {
-  for (net::RequestId& request : requests_)
-    if (request != net::RequestId::none) members_.transport->abandon(std::exchange(request, net::RequestId::none));
+  for (const Stream& stream : streams_)
+    for (net::RequestId& request : stream.exchange->requests)
+      if (request != net::RequestId::none) members_.transport->abandon(std::exchange(request, net::RequestId::none));
   streams_.clear();
+  leaving_.clear();
 }
 
 }  // namespace umbel::runtime

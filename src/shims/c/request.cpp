@@ -83,6 +83,17 @@ extern "C" umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t com
   });
 }
 
+extern "C" umbel_result_t umbel_group_end_start(umbel_comm_t comm, umbel_request_t* request) {
+  return guarded_call("umbel_group_end_start", comm, [&] {
+    runtime::Communicator& communicator = communicator_of(comm);
+    require(request, "request");
+    auto made = std::make_unique<umbel_request>();
+    made->comm = comm;
+    made->operation = communicator.group_end_start();
+    *request = made.release();
+  });
+}
+
 extern "C" umbel_result_t umbel_prepare(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request) {
   return guarded_call("umbel_prepare", comm, [&] {
     runtime::Communicator& communicator = communicator_of(comm);
