@@ -23,7 +23,7 @@ class Pace {
       double ready = visit(tree, tree.root);
       if (tree.root != query.spec.root) {
         ready += t_.flag() + t_.read(chunk);
-        work(query.spec.root) += t_.flag() + t_.read(chunk);
+        work(query.spec.root) += t_.flags(2) - t_.flags(1) + t_.read(chunk);  // one flag among others
       }
       first_ = std::max(first_, ready);
     }
