@@ -120,6 +120,7 @@ std::span<const Algorithm> reduce_catalog() {
       reduce::binomial(),
       reduce::chain(),
       reduce::double_tree(),
+      reduce::reduce_scatter_gather(),
   });
   return catalog;
 }
