@@ -36,6 +36,7 @@ std::span<const Algorithm> all_reduce_catalog() {
 std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
+      all_gather::hierarchical_leader(),
       all_gather::hierarchical_ring(),
       all_gather::recursive_doubling(),
       all_gather::bruck(),
@@ -49,6 +50,7 @@ std::span<const Algorithm> all_gather_catalog() {
 std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
+      reduce_scatter::hierarchical_leader(),
       reduce_scatter::hierarchical_ring(),
       reduce_scatter::halving(),
       reduce_scatter::pairwise(),
