@@ -16,6 +16,7 @@
 #error "umbel.hpp needs C++20 (in CMake: link umbel::umbel_cxx); umbel.h is for C and older C++"
 #endif
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -49,19 +50,45 @@ inline void check(umbel_result_t result) {
   }
 }
 
-/// 16-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
+/// 16- and 8-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
 struct Half {
   std::uint16_t bits;
 };
 struct BFloat16 {
   std::uint16_t bits;
 };
+struct Fp8E4M3 {
+  std::uint8_t bits;
+};
+struct Fp8E5M2 {
+  std::uint8_t bits;
+};
+
+/// A value and where it was found, for UMBEL_MINLOC and UMBEL_MAXLOC.
+template <class T>
+struct ValueIndex {
+  T value;
+  std::int32_t index;
+  bool operator==(const ValueIndex&) const = default;
+};
+static_assert(sizeof(ValueIndex<float>) == 8 && sizeof(ValueIndex<double>) == 16 &&
+              sizeof(ValueIndex<std::int32_t>) == 8 && sizeof(ValueIndex<std::int64_t>) == 16 &&
+              sizeof(ValueIndex<std::int16_t>) == 8);
 
 namespace detail {
 template <class T>
 constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
   if constexpr (std::same_as<T, Half>) return UMBEL_FP16;
   if constexpr (std::same_as<T, BFloat16>) return UMBEL_BF16;
+  if constexpr (std::same_as<T, Fp8E4M3>) return UMBEL_FP8_E4M3;
+  if constexpr (std::same_as<T, Fp8E5M2>) return UMBEL_FP8_E5M2;
+  if constexpr (std::same_as<T, std::complex<float>>) return UMBEL_COMPLEX64;
+  if constexpr (std::same_as<T, std::complex<double>>) return UMBEL_COMPLEX128;
+  if constexpr (std::same_as<T, ValueIndex<float>>) return UMBEL_FP32_INT32;
+  if constexpr (std::same_as<T, ValueIndex<double>>) return UMBEL_FP64_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int32_t>>) return UMBEL_INT32_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int64_t>>) return UMBEL_INT64_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int16_t>>) return UMBEL_INT16_INT32;
   if constexpr (std::same_as<T, float>) return UMBEL_FP32;
   if constexpr (std::same_as<T, double>) return UMBEL_FP64;
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
@@ -75,7 +102,8 @@ constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
 }
 }  // namespace detail
 
-/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16.
+/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16, Fp8E4M3, Fp8E5M2, std::complex,
+/// ValueIndex.
 template <class T>
 concept Element = detail::dtype_of<T>()
 .has_value();
@@ -102,6 +130,74 @@ struct Call {
   umbel_dtype_t dtype = UMBEL_FP32;
   umbel_op_t op = UMBEL_SUM;  ///< of a collective that reduces
   int root = 0;               ///< of a rooted one
+};
+
+/// Owner of an operation that was started, or prepared. Move-only. Its buffers must outlive it.
+class Request {
+ public:
+  Request() noexcept = default;
+  /// Takes ownership of `handle`.
+  explicit Request(umbel_request_t handle) noexcept : handle_(handle) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  Request(Request&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Request& operator=(Request&& other) noexcept {
+    if (this != &other) {
+      umbel_request_free(handle_);
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  /// Waits for an operation that is under way.
+  ~Request() { umbel_request_free(handle_); }
+
+  /// Starts a prepared operation once more. @throws Error
+  void start() { check(umbel_request_start(handle_)); }
+  /// Goes on without waiting; whether the operation is done. @throws Error that it failed with
+  bool test() {
+    int done = 0;
+    check(umbel_request_test(handle_, &done));
+    return done != 0;
+  }
+  /// @throws Error that the operation failed with
+  void wait() { check(umbel_request_wait(handle_)); }
+  umbel_request_t native() const noexcept { return handle_; }
+
+ private:
+  umbel_request_t handle_ = nullptr;
+};
+
+/// Owner of an operator that umbel_op_create or umbel_op_create_premul_sum made; converts to a umbel_op_t. Move-only.
+class Op {
+ public:
+  /// See umbel_op_create. @throws Error
+  explicit Op(umbel_op_fn fn, void* context = nullptr, bool commutative = true) {
+    check(umbel_op_create(fn, context, commutative ? 1 : 0, &handle_));
+  }
+  /// Multiplies this rank's input by `scalar`, and sums. @throws Error
+  template <Element T>
+  static Op premul_sum(const T& scalar) {
+    Op op;
+    check(umbel_op_create_premul_sum(&scalar, dtype_of<T>, &op.handle_));
+    return op;
+  }
+  Op(const Op&) = delete;
+  Op& operator=(const Op&) = delete;
+  Op(Op&& other) noexcept : handle_(std::exchange(other.handle_, kNone)) {}
+  Op& operator=(Op&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Op() {
+    if (handle_ != kNone) umbel_op_destroy(handle_);
+  }
+
+  operator umbel_op_t() const noexcept { return handle_; }
+
+ private:
+  static constexpr umbel_op_t kNone = -1;
+  Op() noexcept = default;
+  umbel_op_t handle_ = kNone;
 };
 
 /// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.
@@ -243,8 +339,119 @@ class Comm {
                         handle_));
   }
 
+  // The v-forms, with shares of different lengths: counts and places of the shares, by rank, in elements. Places may be
+  // left out: then the shares follow one another.
+  using Counts = std::span<const std::size_t>;
+
+  /// Every rank's `recv` becomes all ranks' `send`. @pre the same `counts` on all ranks
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_gatherv(const Send& send, Recv&& recv, Counts counts, Counts displs = {}) {
+    demand_shares("all_gatherv", recv, counts, displs);
+    check(umbel_all_gatherv(std::ranges::data(send), std::ranges::size(send), std::ranges::data(recv), counts.data(),
+                            places(displs), dtype<Send>, handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of the sum (or min, …) of `send` over the ranks. @pre the same `counts` on all
+  /// ranks
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void reduce_scatterv(const Send& send, Recv&& recv, Counts counts, umbel_op_t op = UMBEL_SUM) {
+    demand_shares("reduce_scatterv", send, counts, {});
+    demand(std::ranges::size(recv) == counts[static_cast<std::size_t>(rank())], "reduce_scatterv", send, recv,
+           "this rank's count");
+    check(umbel_reduce_scatterv(std::ranges::data(send), std::ranges::data(recv), counts.data(), dtype<Send>, op,
+                                handle_));
+  }
+
+  /// Rank r gets send_counts[r] elements of `send`. @pre its recv_counts[rank()] is the same
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_to_allv(const Send& send, Counts send_counts, Recv&& recv, Counts recv_counts, Counts send_displs = {},
+                   Counts recv_displs = {}) {
+    demand_shares("all_to_allv", send, send_counts, send_displs);
+    demand_shares("all_to_allv", recv, recv_counts, recv_displs);
+    check(umbel_all_to_allv(std::ranges::data(send), send_counts.data(), places(send_displs), std::ranges::data(recv),
+                            recv_counts.data(), places(recv_displs), dtype<Send>, handle_));
+  }
+
+  /// The root's `recv` becomes all ranks' `send`. `recv`, `counts` and `displs` may be empty elsewhere.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void gatherv(const Send& send, Recv&& recv, Counts counts, int root, Counts displs = {}) {
+    if (rank() == root) demand_shares("gatherv", recv, counts, displs);
+    check(umbel_gatherv(std::ranges::data(send), std::ranges::size(send), std::ranges::data(recv), counts.data(),
+                        places(displs), dtype<Send>, root, handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of the root's `send`. `send`, `counts` and `displs` may be empty elsewhere.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void scatterv(const Send& send, Counts counts, Recv&& recv, int root, Counts displs = {}) {
+    if (rank() == root) demand_shares("scatterv", send, counts, displs);
+    check(umbel_scatterv(std::ranges::data(send), counts.data(), places(displs), std::ranges::data(recv),
+                         std::ranges::size(recv), dtype<Send>, root, handle_));
+  }
+
   /// Returns when every rank has called it.
   void barrier() { check(umbel_barrier(handle_)); }
+
+  // Messages between two ranks, as umbel.h has them; blocking, but in a group.
+
+  /// Sends `data` to rank `peer`, which receives as many.
+  template <ElementRange Data>
+  void send(const Data& data, int peer) {
+    check(umbel_send(std::ranges::data(data), std::ranges::size(data), dtype<Data>, peer, handle_));
+  }
+  /// Receives from rank `peer` what it sends next to this one. @pre `data` is as long
+  template <WritableElementRange Data>
+  void recv(Data&& data, int peer) {
+    check(umbel_recv(std::ranges::data(data), std::ranges::size(data), dtype<Data>, peer, handle_));
+  }
+  /// Both at once: `send` to rank `dest`, `recv` from rank `source`. Their lengths may differ.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void sendrecv(const Send& send, int dest, Recv&& recv, int source) {
+    check(umbel_sendrecv(std::ranges::data(send), std::ranges::size(send), dest, std::ranges::data(recv),
+                         std::ranges::size(recv), source, dtype<Send>, handle_));
+  }
+  /// Between the two, sends and receives are only collected; group_end() runs them together. Their buffers must live
+  /// until then. @throws Error
+  void group_start() { check(umbel_group_start(handle_)); }
+  void group_end() { check(umbel_group_end(handle_)); }
+
+  /// Starts any of the collectives above and returns (umbel_start). @throws Error
+  Request start(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_start(&args, handle_, &request));
+    return Request(request);
+  }
+  /// Ends a group and returns; it goes on as a started call does (umbel_group_end_start). @throws Error
+  Request group_end_start() {
+    umbel_request_t request = nullptr;
+    check(umbel_group_end_start(handle_, &request));
+    return Request(request);
+  }
+  /// Prepares a call that is to be started many times (umbel_prepare). Collective. @throws Error
+  Request prepare(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_prepare(&args, handle_, &request));
+    return Request(request);
+  }
+
+  /// A communicator of the ranks with this color, in the order of `key`; an empty one for a negative color. Collective.
+  /// @throws Error
+  Comm split(int color, int key) {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_split(handle_, color, key, &made));
+    return Comm(made);
+  }
+  /// Another communicator of the same ranks. Collective. @throws Error
+  Comm dup() {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_dup(handle_, &made));
+    return Comm(made);
+  }
 
   /// Forces algorithms for the calls that follow, as umbel_comm_set_algorithm takes them. The same on every rank.
   /// @throws Error
@@ -288,6 +495,26 @@ class Comm {
     throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": send has " +
                                                   std::to_string(std::ranges::size(send)) + " elements, recv has " +
                                                   std::to_string(std::ranges::size(recv)) + "; it must have " + needed);
+  }
+
+  static const std::size_t* places(Counts displs) { return displs.empty() ? nullptr : displs.data(); }
+
+  /// The arrays are complete, and the buffer reaches as far as they say.
+  template <class Range>
+  void demand_shares(const char* call, const Range& buffer, Counts counts, Counts displs) const {
+    const auto needed = static_cast<std::size_t>(ranks());
+    if (counts.size() != needed || (!displs.empty() && displs.size() != needed))
+      throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": counts and displs must have an entry per rank");
+    std::size_t end = 0, reach = 0;
+    for (std::size_t r = 0; r < needed; ++r) {
+      const std::size_t first = displs.empty() ? end : displs[r];
+      end = first + counts[r];
+      if (counts[r] != 0 && end > reach) reach = end;
+    }
+    if (reach > std::ranges::size(buffer))
+      throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": the buffer has " +
+                                                    std::to_string(std::ranges::size(buffer)) +
+                                                    " elements, the shares reach to " + std::to_string(reach));
   }
 
   umbel_comm_t handle_ = nullptr;

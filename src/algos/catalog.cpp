@@ -7,7 +7,13 @@
 #include "algos/algorithm.hpp"
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
+#include "algos/all_to_all/all_to_all.hpp"
+#include "algos/barrier/barrier.hpp"
+#include "algos/broadcast/broadcast.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/reduce/reduce.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/scatter/scatter.hpp"
 
 namespace umbel::algos {
 
@@ -47,6 +53,32 @@ std::span<const Algorithm> all_gather_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> broadcast_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      broadcast::direct(),
+      broadcast::hierarchical_tree(),
+      broadcast::hierarchical_chain(),
+      broadcast::hierarchical_rails(),
+      broadcast::knomial(),
+      broadcast::binomial(),
+      broadcast::chain(),
+      broadcast::double_tree(),
+      broadcast::scatter_all_gather(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> all_to_all_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_to_all::direct(),
+      all_to_all::pairwise(),
+      all_to_all::hierarchical_rails(),
+      all_to_all::hierarchical(),
+      all_to_all::bruck(),
+  });
+  return catalog;
+}
+
 std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
@@ -60,6 +92,46 @@ std::span<const Algorithm> reduce_scatter_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      gather::direct(),
+      gather::hierarchical(),
+      gather::linear(),
+      gather::binomial(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      scatter::direct(),
+      scatter::hierarchical(),
+      scatter::linear(),
+      scatter::binomial(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> reduce_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce::central(),
+      reduce::direct(),
+      reduce::hierarchical_leader(),
+      reduce::hierarchical_tree(),
+      reduce::hierarchical_chain(),
+      reduce::binomial(),
+      reduce::chain(),
+      reduce::double_tree(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> barrier_catalog() {
+  static const auto catalog =
+      std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
+  return catalog;
+}
+
 }  // namespace
 
 std::span<const Algorithm> catalog(Collective collective) {
@@ -70,6 +142,18 @@ std::span<const Algorithm> catalog(Collective collective) {
       return all_gather_catalog();
     case Collective::reduce_scatter:
       return reduce_scatter_catalog();
+    case Collective::all_to_all:
+      return all_to_all_catalog();
+    case Collective::gather:
+      return gather_catalog();
+    case Collective::scatter:
+      return scatter_catalog();
+    case Collective::broadcast:
+      return broadcast_catalog();
+    case Collective::reduce:
+      return reduce_catalog();
+    case Collective::barrier:
+      return barrier_catalog();
     default:
       return {};
   }

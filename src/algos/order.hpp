@@ -17,6 +17,11 @@ std::vector<std::vector<Rank>> nodes_in_order(const Group& group);
 /// Every rank once, those of a node together, nodes as above: a ring over it crosses each group's border twice.
 std::vector<Rank> ranks_in_order(const Shape& shape);
 
+/// The ranks of every node as above, but beginning with `first` and its node: on every level its group comes first, and
+/// then those behind it, around. The node of `first` begins with it.
+std::vector<std::vector<Rank>> nodes_from(const Group& group, Rank first);
+std::vector<Rank> ranks_from(const Shape& shape, Rank first);
+
 /// 0, 1, …
 std::vector<Rank> ranks_ascending(const Shape& shape);
 

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,31 @@ struct Fact {
   std::string value;
 };
 
+struct Exchange;  // point_to_point.hpp
+
+/// A call that was started and need not be waited for at once.
+struct Operation {
+  CallArgs args;
+  InPlace in_place = InPlace::no;
+  std::shared_ptr<Exchange> exchange{};  ///< of sends and receives: these, and `args` is nothing
+  bool done = false;                     ///< whatever became of it
+  std::exception_ptr error;              ///< what it failed with
+  CallInfo info{};                       ///< once it is done
+};
+using OperationRef = std::shared_ptr<Operation>;
+
+/// One send to, or receive from, another rank, or this one.
+struct Message {
+  enum class Direction : std::uint8_t { send, recv };
+  Direction direction = Direction::send;
+  Rank peer = 0;
+  void* buffer = nullptr;  ///< [count] elements; of a send only read
+  std::size_t count = 0;
+  DType dtype = DType::int8;
+
+  bool sends() const { return direction == Direction::send; }
+};
+
 /// A group of ranks that reduce together. Calls on one communicator come from one thread at a time, in the same order
 /// on all ranks. Every member throws the classes of base/error.hpp.
 class Communicator {
@@ -66,6 +92,9 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  /// Whether such a call could be made: its arguments on this rank. Local. @throws InvalidArgument
+  virtual void check(const CallArgs& args) const = 0;
+
   /// Collective, blocking. What is allowed of the buffers: arguments.hpp.
   /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed
   /// afterwards).
@@ -73,6 +102,35 @@ class Communicator {
   void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) {
     run({.collective = Collective::all_reduce, .send = send, .recv = recv, .count = count, .dtype = dtype, .op = op});
   }
+
+  /// Starts a call and returns. Started calls run one after another in the order of their starts, the same on all
+  /// ranks, while anybody waits for or tests one of them, is in another call, or the progress thread
+  /// (UMBEL_PROGRESS_THREAD) runs; they may be waited for in any order. The buffers belong to the call until it is
+  /// done.
+  /// @throws as run() does for what is wrong with the arguments
+  virtual OperationRef start(const CallArgs& args) = 0;
+  /// Goes on with what was started; whether `operation` is done. Does not wait. @throws what the operation failed with
+  virtual bool test(const OperationRef& operation) = 0;
+  /// Returns when `operation` is done. @throws what it failed with
+  virtual void wait(const OperationRef& operation) = 0;
+
+  /// Sends and receives that are started together; returns when all are done. Between two ranks the first send meets
+  /// the first receive, and so on; with different partners there is no order. A send may be done before its receive is
+  /// called. Started operations go on meanwhile.
+  /// @throws InvalidArgument (nothing has begun), MismatchError when the elements of a receive are not those of its
+  /// send, TimeoutError, PeerFailure (failed afterwards)
+  virtual void exchange(std::span<const Message> messages) = 0;
+  /// Between the two exchange() only collects, and collectives are refused; group_end() runs what was collected, as one
+  /// exchange. @throws InvalidArgument where a group is open already, or none is
+  virtual void group_start() = 0;
+  virtual void group_end() = 0;
+  /// Begins what group_end() runs, and returns. It goes on as started calls do, but beside them; exchanges follow one
+  /// another only between the same two ranks.
+  virtual OperationRef group_end_start() = 0;
+
+  /// Collective over this communicator: makes one of the ranks with the same `color`, in the order of `key`, then of
+  /// rank; none (nullptr) for a negative color. It has this one's options.
+  virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
   /// Forces algorithms for the calls that follow, as ForcedAlgorithms takes them (forced.hpp); "" or "auto": none.
   /// Every rank must set the same. @throws InvalidArgument when there is no such algorithm.
@@ -90,6 +148,8 @@ class Communicator {
   virtual CallInfo last_call() const noexcept = 0;
   virtual const CommInfo& info() const noexcept = 0;
   virtual const Shape& shape() const noexcept = 0;
+  /// Whether the nodes are those that the user asked for (UMBEL_NODES), not those found.
+  virtual bool placed_by_user() const noexcept = 0;
   virtual std::vector<Fact> facts() const = 0;
 
  protected:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "algos/check/mutate.hpp"
 
@@ -14,7 +15,7 @@ namespace umbel::algos::check {
 enum class Thoroughness : std::uint8_t {
   quick,     ///< seconds: all shapes of few ranks, some of many; mutants of two and three ranks
   standard,  ///< a minute or two: every number of ranks; mutants of 2, 3, 5 and 8 ranks
-  full,      ///< many minutes: every shape and spec of every number of ranks
+  full,      ///< many minutes: every shape and spec of up to 16 ranks, many of more
 };
 
 struct CampaignOptions {
@@ -51,9 +52,17 @@ struct Outcome {
 
 Outcome perform(const Task& task);
 
+/// On what it was shown.
+struct Coverage {
+  std::set<int> ranks;
+  std::set<std::uint64_t> shapes;  ///< by their hash
+  std::set<Rank> roots;            ///< of a rooted collective
+};
+
 /// What became of each algorithm, by its full name, and of all.
 struct Campaign {
   std::map<std::string, Outcome, std::less<>> by_algorithm;
+  std::map<std::string, Coverage, std::less<>> coverage;  ///< likewise, of the proofs
   Outcome all;
   std::uint64_t shapes = 0;  ///< different placements
   bool passed() const;
