@@ -51,7 +51,8 @@ Algorithm direct() {
                       .steps = "1",
                       .sent = "n(p−1)",
                       .source = "Thakur, Rabenseifner & Gropp 2005",
-                      .collective = Collective::all_to_all},
+                      .collective = Collective::all_to_all,
+                      .unequal = Unequal::staged},
                      {build, traffic, folds_nothing, cost});
 }
 

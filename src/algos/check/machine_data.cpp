@@ -9,7 +9,7 @@
 namespace umbel::algos::check {
 
 Machine::Cells Machine::resolve(const LaneRun& lane, const Slice& slice, const char* role) {
-  const Binding& b = binding(lane.operation);
+  const Binding& b = binding(lane.operation, lane.rank);
   const std::int64_t block = slice.block.at(lane.loops);
   // Pieces and chunks past the end are empty by definition; a block past the end is a mistake.
   const bool packed = umbel::packed(b, slice);
@@ -47,7 +47,7 @@ Machine::Cells Machine::resolve_user(const LaneRun& lane, const Slice& slice, co
 }
 
 Machine::Cells Machine::resolve_window(const LaneRun& lane, const Slice& slice, const Extent& extent) {
-  const Binding& b = binding(lane.operation);
+  const Binding& b = binding(lane.operation, lane.rank);
   std::uint32_t consumed = 0;
   if (slice.slot.sem >= 0) {
     consumed = at(lane.operation, lane.rank).semaphores[static_cast<std::size_t>(slice.slot.sem)].consumed;
