@@ -267,8 +267,8 @@ UMBEL_API umbel_result_t umbel_scatterv(const void* send, const size_t* counts, 
 
 /* Messages between two ranks, which alone take part. Blocking: a call returns when its buffers are the caller's again.
  *
- * Of the messages from one rank to another the first send meets the first receive, and so on; between messages to or from
- * different ranks there is no order. count and dtype of a receive are those of its send; a difference is
+ * Of the messages from one rank to another the first send meets the first receive, and so on; between messages to or
+ * from different ranks there is no order. count and dtype of a receive are those of its send; a difference is
  * UMBEL_ERROR_MISMATCH on both, at once or, where the send has returned already, at its rank's next call. A send may
  * return before its receive is called, but need not: ranks that send to each other do so in a group, or by
  * umbel_sendrecv. count may be 0, and buf then NULL.

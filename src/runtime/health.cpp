@@ -212,11 +212,11 @@ void Health::look_at_stall() {
 void Health::on_unexpected(const net::MessageKey& key, const net::CallSummary& found) {
   if (counted_by_pairs(found.collective) &&
       key.sequence <= members_.own().header().done.load(std::memory_order_relaxed))
-    pair_trouble_ = pair_text(key.sequence, key.source, members_.me, {.gives = found.count, .takes = 0});
+    pair_trouble_ = pair_text(key.sequence, found, key.source, members_.me, {.gives = found.count, .takes = 0});
   else if (key.sequence == seq_ && !net::same_call(found, summary_))
     note_mismatch(key.source, found);
   else if (key.sequence == seq_ && pairs_published() && members_.own().pairs(seq_)[key.source].takes != found.count)
-    pair_trouble_ = pair_text(seq_, key.source, members_.me,
+    pair_trouble_ = pair_text(seq_, summary_, key.source, members_.me,
                               {.gives = found.count, .takes = members_.own().pairs(seq_)[key.source].takes});
   mismatch_seen_ |= !pair_trouble_.empty();
 }

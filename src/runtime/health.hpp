@@ -102,7 +102,7 @@ class Health {
   void look_at_pairs();
   bool pairs_published() const;
   void compare_pair(Rank peer, PairCounts theirs);
-  std::string pair_text(std::uint64_t seq, Rank giver, Rank taker, PairCounts of) const;
+  std::string pair_text(std::uint64_t seq, const net::CallSummary& call, Rank giver, Rank taker, PairCounts of) const;
   void refresh_local_states();
   void forget_states();
   void restart_looks();

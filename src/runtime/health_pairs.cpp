@@ -14,13 +14,14 @@
 
 namespace umbel::runtime {
 
-std::string Health::pair_text(std::uint64_t seq, Rank giver, Rank taker, PairCounts of) const {
-  return fmt::format("operation {} ({}): {} sends {} elements to {}, which expects {}", seq, call_text(summary_),
+std::string Health::pair_text(std::uint64_t seq, const net::CallSummary& call, Rank giver, Rank taker,
+                              PairCounts of) const {
+  return fmt::format("operation {} ({}): {} sends {} elements to {}, which expects {}", seq, call_text(call),
                      members_.name(giver), of.gives, members_.name(taker), of.takes);
 }
 
 void Health::fail_pair(Rank giver, Rank taker, PairCounts of) {
-  fail(FailureKind::mismatch, pair_text(seq_, giver, taker, of));
+  fail(FailureKind::mismatch, pair_text(seq_, summary_, giver, taker, of));
 }
 
 /// Whether this rank has told its counts of this call: not while it waits for its bank.

@@ -14,28 +14,22 @@ Rank leader(const Group& group, Rank root) {
   return std::ranges::find(group.ranks, root) != group.ranks.end() ? root : group.ranks.front();
 }
 
-void join(const Group& group, Rank root, std::vector<Rank>& parents) {
-  const Rank top = leader(group, root);
-  for (Rank rank : group.is_node() ? group.ranks : std::vector<Rank>{})
-    if (rank != top) parents[static_cast<std::size_t>(rank)] = top;
+void join(const Group& group, Tree& tree) {
+  const Rank top = leader(group, tree.root);
+  if (group.is_node())
+    for (Rank rank : group.ranks)
+      if (rank != top) tree.hang(rank, top);
   for (const Group& child : group.children) {
-    const Rank below = leader(child, root);
-    if (below != top) parents[static_cast<std::size_t>(below)] = top;
-    join(child, root, parents);
+    if (const Rank below = leader(child, tree.root); below != top) tree.hang(below, top);
+    join(child, tree);
   }
 }
 
 }  // namespace
 
-RankTree::RankTree(std::vector<Rank> parents, const std::vector<Rank>& order)
-    : parents_(std::move(parents)), children_(parents_.size()), sizes_(parents_.size(), 0) {
-  for (Rank rank : order) {
-    if (parent(rank) < 0)
-      root_ = rank;
-    else
-      children_[static_cast<std::size_t>(parent(rank))].push_back(rank);
+RankTree::RankTree(Tree tree) : tree_(std::move(tree)), sizes_(tree_.parent.size(), 0) {
+  for (Rank rank = 0; rank < static_cast<Rank>(sizes_.size()); ++rank)
     for (Rank above = rank; above >= 0; above = parent(above)) ++sizes_[static_cast<std::size_t>(above)];
-  }
 }
 
 std::vector<Rank> RankTree::subtree(Rank rank) const {
@@ -49,33 +43,20 @@ std::vector<Rank> RankTree::subtree(Rank rank) const {
 
 int RankTree::largest() const {
   int most = 0;
-  for (Rank child : children(root_)) most = std::max(most, size(child));
-  return most;
-}
-
-int RankTree::height() const {
-  int most = 0;
-  for (Rank rank = 0; rank < static_cast<Rank>(parents_.size()); ++rank) {
-    int hops = 0;
-    for (Rank above = parent(rank); above >= 0; above = parent(above)) ++hops;
-    most = std::max(most, hops);
-  }
+  for (Rank child : children(root())) most = std::max(most, size(child));
   return most;
 }
 
 RankTree binomial_tree(const Shape& shape, Rank root) {
-  std::vector<Rank> order = ranks_in_order(shape);
-  std::ranges::rotate(order, std::ranges::find(order, root));
-  std::vector<Rank> parents(order.size(), -1);
-  for (std::size_t at = 1; at < order.size(); ++at)
-    parents[static_cast<std::size_t>(order[at])] = order[at & (at - 1)];  // without its lowest set bit
-  return {std::move(parents), order};
+  Tree tree(root, shape.ranks());
+  hang_all(tree, ranks_from(shape, root), binomial_parent);
+  return RankTree(std::move(tree));
 }
 
 RankTree group_tree(const Shape& shape, Rank root) {
-  std::vector<Rank> parents(static_cast<std::size_t>(shape.ranks()), -1);
-  join(shape.root(), root, parents);
-  return {std::move(parents), ranks_in_order(shape)};
+  Tree tree(root, shape.ranks());
+  join(shape.root(), tree);
+  return RankTree(std::move(tree));
 }
 
 }  // namespace umbel::algos

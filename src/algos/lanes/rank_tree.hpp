@@ -6,18 +6,17 @@
 
 #include <vector>
 
-#include "base/shape.hpp"
+#include "algos/lanes/tree.hpp"
 
 namespace umbel::algos {
 
 class RankTree {
  public:
-  /// @param parents by rank; the root's is −1. Children keep the order of `order`, which names every rank once.
-  RankTree(std::vector<Rank> parents, const std::vector<Rank>& order);
+  explicit RankTree(Tree tree);
 
-  Rank root() const { return root_; }
-  Rank parent(Rank rank) const { return parents_[static_cast<std::size_t>(rank)]; }
-  const std::vector<Rank>& children(Rank rank) const { return children_[static_cast<std::size_t>(rank)]; }
+  Rank root() const { return tree_.root; }
+  Rank parent(Rank rank) const { return tree_.above(rank); }
+  std::span<const Rank> children(Rank rank) const { return tree_.below(rank); }
   /// Ranks in its subtree, itself included.
   int size(Rank rank) const { return sizes_[static_cast<std::size_t>(rank)]; }
   bool leaf(Rank rank) const { return size(rank) == 1; }
@@ -26,13 +25,11 @@ class RankTree {
   /// The largest subtree below the root.
   int largest() const;
   /// Hops from the root to the rank farthest away.
-  int height() const;
+  int height() const { return depth_of(tree_); }
 
  private:
-  std::vector<Rank> parents_;
-  std::vector<std::vector<Rank>> children_;
+  Tree tree_;
   std::vector<int> sizes_;
-  Rank root_ = 0;
 };
 
 /// A binomial tree over the ranks node by node, beginning with the root's node: subtrees are runs of neighbours.

@@ -179,7 +179,7 @@ struct Progress {
 Progress progress_of(const CostQuery& query, const CostTerms& t, const RankTree& tree, Rank rank, double part) {
   Progress all{.done = t.copy(part), .busy = t.copy(part)};
   double steady = 0;
-  const auto& children = tree.children(rank);
+  const auto children = tree.children(rank);
   for (std::size_t n = children.size(); n-- > 0;) {
     const Rank child = children[n];
     const double bytes = tree.size(child) * part;
