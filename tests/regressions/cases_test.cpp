@@ -65,14 +65,21 @@ std::vector<Row> rows() {
       {"ompi_14165", 15, sevens_and_eights(), {gather, 50, DType::fp32, RedOp::sum, 8}},
   };
   for (const int ranks : {2, 3, 4})
-    all.push_back({fmt::format("ompi_2881_{}", ranks), ranks, "",
-                   {reduce, 65536 / 4 + 3, DType::fp32, RedOp::sum, ranks - 1}, in_place});
+    all.push_back({fmt::format("ompi_2881_{}", ranks),
+                   ranks,
+                   "",
+                   {reduce, 65536 / 4 + 3, DType::fp32, RedOp::sum, ranks - 1},
+                   in_place});
   for (const Collective collective : plain_collectives()) {
     const std::size_t few = collective == barrier ? 0 : 37;
     all.push_back({fmt::format("ucc_981_{}", name_of(collective)), 18, "3", {collective, few, DType::int32}});
     for (const Placed placed : {apart, in_place})
-      all.push_back({fmt::format("torch_xpu_ops_1872_{}_{}", name_of(collective), placed == apart ? "apart" : "in_place"),
-                     1, "", {collective, few * 100, DType::int32}, placed});
+      all.push_back(
+          {fmt::format("torch_xpu_ops_1872_{}_{}", name_of(collective), placed == apart ? "apart" : "in_place"),
+           1,
+           "",
+           {collective, few * 100, DType::int32},
+           placed});
   }
   return all;
 }

@@ -101,7 +101,8 @@ TEST_P(Kinds, PointersThatDoNotCountAreNotLookedAt) {
         const bool is_root = me == root;
         const void* send = buffer(input_part(collective, is_root), share);
         void* recv = output_part(collective, is_root) == Part::none ? garbage : result.data();
-        comm.run({.collective = collective, .send = send, .recv = recv, .count = 2, .dtype = DType::int32, .root = root});
+        comm.run(
+            {.collective = collective, .send = send, .recv = recv, .count = 2, .dtype = DType::int32, .root = root});
         if (output_part(collective, is_root) == Part::none) return;
         const int expected = collective == Collective::reduce ? comm.info().ranks : 1;
         demand(result[0] == expected && result[1] == expected, fmt::format("{}: wrong", name_of(collective)));

@@ -21,7 +21,9 @@ namespace {
 TEST(Counts, OfFloatsOnEightRanks) {
   constexpr int kRanks = 8;
   expect_all_right(run_ranks(kRanks, test_options(), [](runtime::Communicator& comm, Gathering&) {
-    const auto value = [](Rank rank, std::size_t i) { return static_cast<float>((i + static_cast<std::size_t>(rank)) % 11); };
+    const auto value = [](Rank rank, std::size_t i) {
+      return static_cast<float>((i + static_cast<std::size_t>(rank)) % 11);
+    };
     for (const std::size_t count : {10556587, 10556576, 10556592, 10556608, 1048576, 9999999, 12345678}) {
       std::vector<float> data(count + 1, -1);
       for (std::size_t i = 0; i < count; ++i) data[i] = value(comm.info().rank, i);
@@ -45,8 +47,8 @@ class Sparse {
     begin_ = ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     bool mapped = begin_ != MAP_FAILED;
     for (std::size_t at = 0; mapped && at < bytes_; at += kPeriod)
-      mapped = ::mmap(static_cast<std::byte*>(begin_) + at, kPeriod, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
-                      0) != MAP_FAILED;
+      mapped = ::mmap(static_cast<std::byte*>(begin_) + at, kPeriod, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                      file, 0) != MAP_FAILED;
     ::close(file);
     demand(mapped, "no addresses for the test");
   }
@@ -68,17 +70,19 @@ class Sparse {
 TEST(Counts, OfIntegersAtTheEndOfAnInt) {
   constexpr std::size_t kCount = 2147483647;
   for (const char* nodes : {"", "2"}) {
-    expect_all_right(run_ranks(2, test_options(nodes, std::chrono::minutes(5)), [&](runtime::Communicator& comm, Gathering&) {
-      const Rank me = comm.info().rank;
-      Sparse send(kCount * 4), recv(kCount * 4);
-      for (std::size_t i = 0; i < send.period().size(); ++i) send.period()[i] = static_cast<std::int32_t>(scrambled(i));
-      comm.run({.collective = Collective::broadcast,
-                .send = me == 0 ? send.data() : nullptr,
-                .recv = recv.data(),
-                .count = kCount,
-                .dtype = DType::int32});
-      demand(std::ranges::equal(send.period(), recv.period()), "a wrong result");
-    }));
+    expect_all_right(
+        run_ranks(2, test_options(nodes, std::chrono::minutes(5)), [&](runtime::Communicator& comm, Gathering&) {
+          const Rank me = comm.info().rank;
+          Sparse send(kCount * 4), recv(kCount * 4);
+          for (std::size_t i = 0; i < send.period().size(); ++i)
+            send.period()[i] = static_cast<std::int32_t>(scrambled(i));
+          comm.run({.collective = Collective::broadcast,
+                    .send = me == 0 ? send.data() : nullptr,
+                    .recv = recv.data(),
+                    .count = kCount,
+                    .dtype = DType::int32});
+          demand(std::ranges::equal(send.period(), recv.period()), "a wrong result");
+        }));
   }
 }
 

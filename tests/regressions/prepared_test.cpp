@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Known failures of calls that are prepared once and started again, and of arguments that only the root's count, through
-// the C ABI. README.md says what went wrong elsewhere.
+// Known failures of calls that are prepared once and started again, and of arguments that only the root's count,
+// through the C ABI. README.md says what went wrong elsewhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -84,7 +84,8 @@ TEST_F(Prepared, ScattervReadsTheCountsOfTheRootAlone) {
       for (std::size_t r = 0; r < size; ++r) counts[r] = is_root ? r % 3 : ~std::size_t{0} - r;
       for (std::size_t r = 1; r < size; ++r) places[r] = is_root ? places[r - 1] + counts[r - 1] : ~std::size_t{0};
       std::vector<std::int32_t> send, recv(static_cast<std::size_t>(rank_) % 3 + 1, -1);
-      for (std::size_t r = 0; is_root && r < size; ++r) send.insert(send.end(), counts[r], static_cast<std::int32_t>(r));
+      for (std::size_t r = 0; is_root && r < size; ++r)
+        send.insert(send.end(), counts[r], static_cast<std::int32_t>(r));
       const void* given = is_root ? send.data() : reinterpret_cast<const void*>(std::uintptr_t{8});
       ASSERT_EQ(umbel_scatterv(given, counts.data(), places.data(), recv.data(), recv.size() - 1, UMBEL_INT32, root,
                                comm.native()),
