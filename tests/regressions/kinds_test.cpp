@@ -162,9 +162,11 @@ TEST_P(Kinds, UnevenShares) {
     for (const Collective form : all_collectives()) {
       if (plain(form) == form) continue;
       by_each_algorithm(comm, {form, 1, DType::int32}, [&] {
-        for (const Placed placed : {Placed::apart, Placed::in_place, Placed::at_start})
+        for (const Placed placed : {Placed::apart, Placed::in_place, Placed::at_start}) {
+          if (placed == Placed::at_start && form != Collective::reduce_scatterv) continue;
           check_share_case({form, 300, DType::int32, RedOp::sum, rooted(form) ? p - 1 : 0, ++salt}, comm.info().rank, p,
                            placed, salt % 17, [&](const runtime::CallArgs& args) { comm.run(args); });
+        }
       });
     }
   });
@@ -200,7 +202,7 @@ TEST_P(Kinds, EveryTail) {
   run([](runtime::Communicator& comm) {
     std::uint64_t salt = 0;
     by_each_algorithm(comm, {Collective::all_reduce, 1, DType::bf16}, [&] {
-      for (std::size_t count = 1; count < 140; count += count < 70 ? 1 : 7) {
+      for (std::size_t count = 1; count < 140; count += count < 70 && comm.info().ranks < 8 ? 1 : 7) {
         ++salt;
         check_case({Collective::all_reduce, count, salt % 2 == 0 ? DType::int8 : DType::bf16, RedOp::sum, 0, salt},
                    comm.info().rank, comm.info().ranks, Placed::apart, salt % 16,
@@ -263,10 +265,10 @@ TEST(Chunks, ThatDivideNothing) {
   for (const char* nodes : {"", "2"}) {
     auto options = test_options(nodes);
     options.config->chunk_bytes = 4800;
-    options.config->piece_bytes = 100'000;
+    options.config->piece_bytes = 20'000;
     expect_all_right(run_ranks(4, options, [](runtime::Communicator& comm, Gathering&) {
       for (const Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
-        const Case c{collective, 131'072 + 1};
+        const Case c{collective, 32'768 + 1};
         by_each_algorithm(comm, c, [&] {
           check_case(c, comm.info().rank, 4, Placed::apart, 4,
                      [&](const Case& one, const void* send, void* recv) { comm.run(call_of(one, send, recv)); });
