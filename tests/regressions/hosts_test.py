@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
-"""hosts_test.py MPIRUN ALL_REDUCE_PERF UMBEL_INFO REGRESSION_KINDS: hosts that a known library took for what they are not: names that are
-equal to their first dot, no IPv4, fewer cores than ranks. README.md says what went wrong there."""
+"""hosts_test.py MPIRUN ALL_REDUCE_PERF UMBEL_INFO REGRESSION_KINDS: hosts that other libraries took for what they are not:
+names that are equal to their first dot, no IPv4, fewer cores than ranks. README.md says what went wrong there."""
 import os
 import pathlib
 import sys
