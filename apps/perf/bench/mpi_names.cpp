@@ -83,4 +83,18 @@ MPI_Op mpi_op(const OpInfo& op) {
   }
 }
 
+MPI_Datatype mpi_type_to_move(const TypeInfo& type) {
+  const MPI_Datatype own = mpi_type(type);
+  if (own != MPI_DATATYPE_NULL) return own;
+  return type.size == 1 ? MPI_UINT8_T : MPI_UINT16_T;  // small floats
+}
+
+std::string lacks_reduction(const Call& call) {
+  if (mpi_type(*call.type) == MPI_DATATYPE_NULL) return "MPI has no type " + std::string(call.type->name);
+  if (mpi_op(*call.op) == MPI_OP_NULL) return "MPI has no operation " + std::string(call.op->name);
+  return {};
+}
+
+std::string lacks_nothing(const Call& /*call*/) { return {}; }
+
 }  // namespace umbel::bench
