@@ -6,12 +6,20 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "traits.hpp"
 #include "types.hpp"
 #include "umbel/umbel.h"
 
 namespace umbel::bench {
+
+/// Elements to and from each rank, one after the other in the buffers, of a call with uneven shares.
+struct Shares {
+  std::vector<std::size_t> send_counts, recv_counts;
+  std::vector<int> mpi_send_counts, mpi_send_displs, mpi_recv_counts, mpi_recv_displs;
+};
+Shares shares_of(const Extent& extent);
 
 /// The arguments of one call. A rank that has no such buffer passes NULL.
 struct Call {
@@ -20,6 +28,7 @@ struct Call {
   Extent extent;
   const TypeInfo* type = nullptr;
   const OpInfo* op = nullptr;
+  const Shares* shares = nullptr;
 
   bool is_root() const { return extent.rank == extent.root; }
   /// MPI's counts; Collective::peer_lacks has looked.

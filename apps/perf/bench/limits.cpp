@@ -55,4 +55,8 @@ double limit_of_gather(const Speeds& speeds) {
   return speeds.gbs * (p - 1) / (p - *std::ranges::max_element(speeds.node_sizes));
 }
 
+double limit_of_all_to_allv(const Speeds& speeds) { return speeds.nodes() > 1 ? 0 : speeds.gbs; }
+
+double limit_of_sendrecv(const Speeds& speeds) { return speeds.gbs; }
+
 }  // namespace umbel::bench

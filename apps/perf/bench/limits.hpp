@@ -29,6 +29,8 @@ double limit_of_all_reduce(const Speeds& speeds);
 double limit_of_all_gather(const Speeds& speeds);  ///< and of reduce_scatter
 double limit_of_broadcast(const Speeds& speeds);   ///< and of reduce
 double limit_of_all_to_all(const Speeds& speeds);
-double limit_of_gather(const Speeds& speeds);  ///< and of scatter
+double limit_of_gather(const Speeds& speeds);       ///< and of scatter
+double limit_of_all_to_allv(const Speeds& speeds);  ///< several nodes: depends on who sits where, not known
+double limit_of_sendrecv(const Speeds& speeds);
 
 }  // namespace umbel::bench

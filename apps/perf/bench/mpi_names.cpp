@@ -97,4 +97,21 @@ std::string lacks_reduction(const Call& call) {
 
 std::string lacks_nothing(const Call& /*call*/) { return {}; }
 
+Shares shares_of(const Extent& extent) {
+  Shares shares;
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  for (int rank = 0; rank < extent.ranks; ++rank) {
+    shares.send_counts.push_back(share_between(extent.rank, rank, extent));
+    shares.recv_counts.push_back(share_between(rank, extent.rank, extent));
+    shares.mpi_send_counts.push_back(static_cast<int>(shares.send_counts.back()));
+    shares.mpi_recv_counts.push_back(static_cast<int>(shares.recv_counts.back()));
+    shares.mpi_send_displs.push_back(static_cast<int>(sent));
+    shares.mpi_recv_displs.push_back(static_cast<int>(received));
+    sent += shares.send_counts.back();
+    received += shares.recv_counts.back();
+  }
+  return shares;
+}
+
 }  // namespace umbel::bench

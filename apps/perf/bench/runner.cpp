@@ -56,6 +56,8 @@ Row Runner::measure(const Case& c) {
   row.algorithm = c.algorithm;
   if (options_.peer_mpi) row.peer = PeerTiming{session_.mpi_version(), {}, {}};
 
+  if (traits_.refusal != nullptr) row.reason = traits_.refusal(session_.size());
+  if (!row.reason.empty()) return row;
   if (!c.algorithm.empty()) {
     if (const auto reason = refusal(c)) {
       row.reason = *reason;
@@ -146,11 +148,13 @@ Call Runner::prepare(const Case& c, Placement placement, std::uint64_t iteration
   constexpr int kPoison = 0xA5;
   std::memset(recv, kPoison, std::min(recv_bytes, kPoisoned));
   c.pattern.fill(send, buffers.send, iteration);
+  if (traits_.uneven) shares_ = shares_of(extent);
   return {.send = send_part(traits_, extent) == Part::none ? nullptr : send,
           .recv = recv_part(traits_, extent) == Part::none ? nullptr : recv,
           .extent = extent,
           .type = &c.type,
-          .op = &c.op};
+          .op = &c.op,
+          .shares = &shares_};
 }
 
 double Runner::run_once(const Call& call, bool peer) {

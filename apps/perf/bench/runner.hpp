@@ -67,6 +67,7 @@ class Runner {
   Buffer send_;
   Buffer recv_;
   double busbw_limit_gbs_;
+  Shares shares_;                // of the call at hand, where they are uneven
   std::uint64_t iteration_ = 0;  // counts through the whole run, so that no two calls have the same data
 };
 

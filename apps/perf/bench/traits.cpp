@@ -3,6 +3,7 @@
 #include "traits.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace umbel::bench {
 namespace {
@@ -27,6 +28,26 @@ std::vector<Origin> of_each_rank(const Extent& e, std::size_t from) {
 std::vector<Origin> of_all(const Extent& e) { return of_each_rank(e, 0); }
 std::vector<Origin> share_of_all(const Extent& e) {
   return of_each_rank(e, static_cast<std::size_t>(e.rank) * e.count);
+}
+
+std::vector<Origin> uneven_share_of_all(const Extent& e) {
+  std::vector<Origin> origins;
+  std::size_t at = 0;
+  for (int rank = 0; rank < e.ranks; ++rank) {
+    std::size_t from = 0;
+    for (int lower = 0; lower < e.rank; ++lower) from += share_between(rank, lower, e);
+    origins.push_back({at, share_between(rank, e.rank, e), rank, from});
+    at += origins.back().count;
+  }
+  return origins;
+}
+
+std::vector<Origin> whole_of_the_rank_before(const Extent& e) {
+  return {{0, e.count, (e.rank + e.ranks - 1) % e.ranks, 0}};
+}
+
+std::string_view no_hypercube(int ranks) {
+  return std::has_single_bit(static_cast<unsigned>(ranks)) ? "" : "a hypercube has a power of two of ranks";
 }
 
 double twice_the_rest(int ranks) { return 2.0 * (ranks - 1) / ranks; }
@@ -57,6 +78,16 @@ std::size_t elements(const Traits& traits, Part part, const Extent& extent) {
       return traits.shares ? extent.count * static_cast<std::size_t>(extent.ranks) : extent.count;
   }
   return 0;
+}
+
+std::size_t share_between(int from, int to, const Extent& extent) {
+  // By the distance, so that all ranks have the same; two distances share what an even call gives them.
+  const int distance = (to - from + extent.ranks) % extent.ranks;
+  const bool first = distance % 2 == 1;
+  if (distance == 0 || (first && distance + 1 == extent.ranks)) return extent.count;
+  const bool all_or_none = (distance - 1) / 2 % 2 == 0;
+  const std::size_t moved = all_or_none ? extent.count : extent.count / 2;
+  return first ? extent.count + moved : extent.count - moved;
 }
 
 std::vector<std::uint64_t> counts_of(const Traits& traits, const std::vector<std::uint64_t>& bytes,
@@ -199,6 +230,41 @@ const Traits kScatter{.name = "scatter",
                       .limit_of = limit_of_gather};
 
 const Traits kBarrier{.name = "barrier", .program = "barrier_perf", .collective = UMBEL_BARRIER, .in_place = false};
+
+const Traits kAllToAllV{.name = "all_to_allv",
+                        .program = "alltoallv_perf",
+                        .collective = UMBEL_ALL_TO_ALLV,
+                        .send = everywhere(Part::whole),
+                        .recv = everywhere(Part::whole),
+                        .shares = true,
+                        .in_place = false,
+                        .uneven = true,
+                        .origins = uneven_share_of_all,
+                        .bus_factor = kTheRest,
+                        .bus_factor_of = the_rest,
+                        .limit_of = limit_of_all_to_allv};
+
+const Traits kSendRecv{.name = "sendrecv",
+                       .program = "sendrecv_perf",
+                       .send = everywhere(Part::whole),
+                       .recv = everywhere(Part::whole),
+                       .in_place = false,
+                       .origins = whole_of_the_rank_before,
+                       .bus_factor = "1",
+                       .bus_factor_of = one,
+                       .limit_of = limit_of_sendrecv};
+
+const Traits kHypercube{.name = "hypercube",
+                        .program = "hypercube_perf",
+                        .send = everywhere(Part::share),
+                        .recv = everywhere(Part::whole),
+                        .shares = true,
+                        .alignment = kSharesAlignment,
+                        .refusal = no_hypercube,
+                        .origins = of_all,
+                        .bus_factor = kTheRest,
+                        .bus_factor_of = the_rest,
+                        .limit_of = limit_of_all_gather};
 
 }  // namespace collectives
 }  // namespace umbel::bench

@@ -54,6 +54,9 @@ struct Traits {
   bool reduces = false;
   bool has_root = false;
   bool in_place = true;
+  bool uneven = false;  ///< the shares are those of share_between()
+  /// Why so many ranks cannot make it; empty when they can.
+  std::string_view (*refusal)(int ranks) = nullptr;
   std::vector<Origin> (*origins)(const Extent&) = nullptr;  ///< of the result, on a rank that has one
   std::string_view bus_factor{};                            ///< in words; empty: there is no bandwidth
   double (*bus_factor_of)(int ranks) = nullptr;             ///< busbw = algbw × this
@@ -68,6 +71,10 @@ Part send_part(const Traits& traits, const Extent& extent);
 Part recv_part(const Traits& traits, const Extent& extent);
 /// Elements of a buffer that holds this part.
 std::size_t elements(const Traits& traits, Part part, const Extent& extent);
+
+/// Elements from one rank to another of a call with uneven shares: none, half, one and a half times or twice as many as
+/// `count`. Each rank sends, and receives, as many as in a call with even shares, and keeps as many.
+std::size_t share_between(int from, int to, const Extent& extent);
 
 /// Element counts of calls about so many bytes, rounded down, without repetitions. The bytes are those of a buffer that
 /// holds the whole.
@@ -104,6 +111,9 @@ extern const Traits kAllToAll;
 extern const Traits kGather;
 extern const Traits kScatter;
 extern const Traits kBarrier;
+extern const Traits kAllToAllV;
+extern const Traits kSendRecv;
+extern const Traits kHypercube;
 }  // namespace collectives
 
 }  // namespace umbel::bench
