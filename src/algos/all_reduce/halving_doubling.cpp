@@ -59,9 +59,9 @@ double cost(const CostQuery& query) {
   for (int bit = 1; 2 * bit <= p; bit <<= 1, half /= 2) {
     // Two exchanges in lock-step; all of a node's ranks send at the same time.
     const double slots = t.spill(4 * half);  // two images
-    const double local = 3 * t.flag() + 2 * (t.copy(half) + t.read(half)) * slots + t.fold(half);
+    const double local = 2 * t.flag() + (t.copy(half) + 2 * t.read(half)) * slots + t.fold(half);
     const int sharers = query.shape.largest_node();
-    const double remote = 2 * (t.message() + sharers * t.post() + t.wire(half, sharers)) + t.fold(half);
+    const double remote = 2 * (t.message() + (sharers - 1) * t.post() + t.wire(half, sharers)) + t.fold(half);
     time += round_leaves_nodes(query.shape, bit) ? remote : local;
   }
   return t.pieces() * time;

@@ -57,11 +57,14 @@ double cost(const CostQuery& query) {
   const double piece = t.bytes() / t.pieces();
   const double local = t.flag() + t.read(piece) + t.fold(piece);
   const int sharers = query.shape.largest_node();  // all of a node's ranks send at the same time
-  const double remote = t.message() + sharers * t.post() + t.wire(piece, sharers) + t.fold(piece);
+  const double remote = t.message() + (sharers - 1) * t.post() + t.wire(piece, sharers) + t.fold(piece);
   double rounds = 0;
-  for (int bit = 1; bit < p; bit <<= 1) rounds += round_leaves_nodes(query.shape, bit) ? remote : local;
-  if (!std::has_single_bit(static_cast<unsigned>(p))) rounds += t.one_node() ? local : remote;
-  return t.copy(t.bytes()) + t.pieces() * rounds;
+  for (int bit = 1; 2 * bit <= p; bit <<= 1) rounds += round_leaves_nodes(query.shape, bit) ? remote : local;
+  if (std::has_single_bit(static_cast<unsigned>(p))) return t.copy(t.bytes()) + t.pieces() * rounds;
+  // Into the pair and out of it.
+  if (t.one_node()) return t.pieces() * (rounds + local + 2 * t.copy(piece) + t.flag() + t.read(piece));
+  // What goes into the pairs does not wait for the pieces before it.
+  return 2 * (t.message() + t.wire(piece)) + t.pieces() * (rounds + t.fold(piece));
 }
 
 }  // namespace

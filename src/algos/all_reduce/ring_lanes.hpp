@@ -9,6 +9,7 @@
 
 #include "algos/builder.hpp"
 #include "algos/canonical.hpp"
+#include "algos/cost.hpp"
 
 namespace umbel::algos::all_reduce {
 
@@ -34,5 +35,9 @@ void write_ring(Builder& builder, const RingSetup& setup);
 
 /// Whether every block is canonical, by what the members' operands contain, around the ring.
 bool ring_canonical(const std::vector<Span>& members, const Shape& shape);
+
+/// Seconds that a ring of `members` over a network takes for blocks of `block` bytes, cut in `chunks`; `sharers` rings
+/// share a node's link.
+double ring_cost(const CostTerms& terms, int members, double block, double chunks, int sharers);
 
 }  // namespace umbel::algos::all_reduce
