@@ -175,8 +175,7 @@ runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& s
   return {.shape = shape,
           .model = model_of(cluster, shape),
           .layout = runtime::layout_for(Config{}, shape.ranks()),
-          .direct = options.direct,
-          .reproducible = options.reproducible};
+          .direct = options.direct};
 }
 
 }  // namespace
@@ -192,10 +191,12 @@ Placed::Placed(const CallOptions& options)
   if (!dtype) throw InvalidArgument(fmt::format("there is no type '{}'", options.dtype));
   if (!op) throw InvalidArgument(fmt::format("there is no operation '{}'", options.op));
   dtype_ = *dtype;
-  op_ = *op;
   if (root_ < 0 || root_ >= shape_.ranks())
     throw InvalidArgument(fmt::format("root {} is not one of {} ranks", root_, shape_.ranks()));
   if (!rooted(collective_)) root_ = 0;
+  // Of two ranks' values there is one fold only.
+  in_order_ = options.reproducible && reduces(collective_) && shape_.ranks() > 2 &&
+              runtime::arithmetic_of(*dtype, *op) != runtime::Arithmetic::exact;
   if (options.algorithm != "all") algorithm_ = runtime::algorithm_index(collective_, options.algorithm);
 }
 
@@ -210,7 +211,7 @@ runtime::PlanKey Placed::key(std::uint64_t count, std::int32_t algorithm) const 
   return {.collective = collective_,
           .count = count,
           .elem_bytes = static_cast<std::uint32_t>(elem_bytes()),
-          .arithmetic = reduces(collective_) ? runtime::arithmetic_of(dtype_, op_) : runtime::Arithmetic::exact,
+          .in_order = in_order_,
           .root = root_,
           .algorithm = algorithm};
 }

@@ -61,7 +61,7 @@ class Placed {
   Shape shape_;
   algos::simulate::Cluster cluster_;
   DType dtype_ = DType::fp32;
-  RedOp op_ = RedOp::sum;
+  bool in_order_ = false;
   Rank root_ = 0;
   std::int32_t algorithm_ = -1;
   runtime::Planner planner_;

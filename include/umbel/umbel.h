@@ -59,16 +59,38 @@ typedef enum umbel_dtype {
   UMBEL_FP16 = 8,
   UMBEL_BF16 = 9,
   UMBEL_FP32 = 10,
-  UMBEL_FP64 = 11
+  UMBEL_FP64 = 11,
+  UMBEL_FP8_E4M3 = 12, /* OCP 8-bit floats; e4m3 is the variant without infinities: what is too large becomes NaN */
+  UMBEL_FP8_E5M2 = 13,
+  UMBEL_COMPLEX64 = 14, /* real and imaginary part, 4 bytes each: float _Complex, std::complex<float> */
+  UMBEL_COMPLEX128 = 15,
+  UMBEL_FP32_INT32 = 16, /* value and index for MINLOC and MAXLOC, as struct {float value; int32_t index;} has them, and
+                          * so on; padding of a result is zero. MPI_FLOAT_INT */
+  UMBEL_FP64_INT32 = 17, /* 16 bytes. MPI_DOUBLE_INT */
+  UMBEL_INT32_INT32 = 18, /* MPI_2INT */
+  UMBEL_INT64_INT32 = 19, /* 16 bytes. MPI_LONG_INT where long has 64 bits */
+  UMBEL_INT16_INT32 = 20  /* 8 bytes, the index at 4. MPI_SHORT_INT */
 } umbel_dtype_t;
 
-typedef enum umbel_op {
+/* SUM, PROD and AVG serve integers, floats and complex numbers; MIN and MAX integers and floats; BAND … LXOR integers;
+ * MINLOC and MAXLOC pairs. Another combination is UMBEL_ERROR_INVALID_ARGUMENT. */
+enum umbel_op {
   UMBEL_SUM = 0,
   UMBEL_PROD = 1,
   UMBEL_MIN = 2,
   UMBEL_MAX = 3,
-  UMBEL_AVG = 4 /* sum ÷ ranks; integers: the wrapped sum divided, rounded toward zero */
-} umbel_op_t;
+  UMBEL_AVG = 4, /* sum ÷ ranks; integers: the wrapped sum divided, rounded toward zero */
+  UMBEL_BAND = 5,
+  UMBEL_BOR = 6,
+  UMBEL_BXOR = 7,
+  UMBEL_LAND = 8, /* the logical ones give 0 or 1 */
+  UMBEL_LOR = 9,
+  UMBEL_LXOR = 10,
+  UMBEL_MINLOC = 11, /* the least value with its index; of equal values the lowest index */
+  UMBEL_MAXLOC = 12
+};
+/* One of enum umbel_op, or a handle that umbel_op_create or umbel_op_create_premul_sum made. */
+typedef int umbel_op_t;
 
 typedef struct umbel_comm* umbel_comm_t;
 
@@ -106,8 +128,8 @@ typedef struct umbel_bootstrap {
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* as umbel_comm_set_algorithm takes it; NULL or "auto": chosen per call */
-  int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; sums, products
-                          * and averages of fp16 and bf16 are then served on 2 ranks at most */
+  int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; partial sums of
+                          * 16- and 8-bit floats are then carried in fp32 and rounded once */
   double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
 } umbel_config_t;
 
@@ -134,6 +156,23 @@ typedef struct umbel_comm_info {
                            * estimate from one stream between one pair of ranks or nodes */
   double timeout_s;       /* deadline of every wait, seconds: of the configuration, UMBEL_TIMEOUT_S or its default */
 } umbel_comm_info_t;
+
+/* A reduction of the caller's: right_inout[i] = left[i] op right_inout[i] for `count` elements of `dtype`. It must be
+ * associative, and leaves `left` as it is; the two do not overlap. Called by the thread that calls the collective. */
+typedef void (*umbel_op_fn)(const void* left, void* right_inout, size_t count, umbel_dtype_t dtype, void* context);
+
+/* Makes an operator of a function. commutative: nonzero when the order of the operands does not matter; else they are
+ * taken in the order of the ranks. Local; like a built-in operator it is the same on all ranks of a call, though its
+ * handle may differ. *op is set only on success. */
+UMBEL_API umbel_result_t umbel_op_create(umbel_op_fn fn, void* context, int commutative, umbel_op_t* op);
+
+/* Makes an operator that multiplies this rank's input by a scalar and sums: each rank may have another scalar.
+ * scalar: one element of `dtype` in host memory, copied; calls must then be of that type. The product is that of
+ * UMBEL_PROD: 16- and 8-bit floats are multiplied in 32 bits and rounded, integers wrap. Local. */
+UMBEL_API umbel_result_t umbel_op_create_premul_sum(const void* scalar, umbel_dtype_t dtype, umbel_op_t* op);
+
+/* Frees what the two above made; calls that have begun still end well. Handles are not used again. Local. */
+UMBEL_API umbel_result_t umbel_op_destroy(umbel_op_t op);
 
 /* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */
 UMBEL_API umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,
@@ -193,6 +232,56 @@ UMBEL_API umbel_result_t umbel_scatter(const void* send, void* recv, size_t coun
                                        umbel_comm_t comm);
 /* No rank returns before every rank has called it. */
 UMBEL_API umbel_result_t umbel_barrier(umbel_comm_t comm);
+
+/* A call with its buffers, for the forms that return at once. Start from UMBEL_ARGS_INIT. */
+typedef struct umbel_args {
+  size_t struct_size; /* sizeof(umbel_args_t) */
+  umbel_collective_t collective;
+  const void* send; /* as the blocking function takes it; so the rest */
+  void* recv;
+  size_t count;
+  umbel_dtype_t dtype;
+  umbel_op_t op; /* of a collective that reduces */
+  int root;      /* of a rooted one */
+} umbel_args_t;
+
+#define UMBEL_ARGS_INIT \
+  { sizeof(umbel_args_t), UMBEL_ALL_REDUCE, NULL, NULL, 0, UMBEL_FP32, UMBEL_SUM, 0 }
+
+/* An operation that was, or is to be, started. Used by one thread at a time. */
+typedef struct umbel_request* umbel_request_t;
+
+/* Starts a call and returns. Collective: all ranks start and call in the same order, blocking calls among them. Any
+ * number may be under way; they run one after another, in the order of their starts, and may be waited for in any order.
+ * They go on while the program is inside a wait, a test or another call on the communicator, or, with
+ * UMBEL_PROGRESS_THREAD=1, at any time. Until an operation is done its buffers are its own: nothing may write them, nor
+ * read recv. A failure of the communicator ends all of them with its error.
+ * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
+UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+
+/* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers
+ * then. Collective and blocking; all ranks prepare in the same order, but may start what they have prepared in any
+ * order: it has a communicator of its own, made of `comm`, with its algorithms as they are forced there at the time. */
+UMBEL_API umbel_result_t umbel_prepare(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
+/* Starts a prepared call, once more. UMBEL_ERROR_INVALID_ARGUMENT while it is under way, or when it was not prepared. */
+UMBEL_API umbel_result_t umbel_request_start(umbel_request_t request);
+
+/* Goes on, without waiting; *done is nonzero when the operation is done, or was never started. The operation's error, if
+ * it has failed. */
+UMBEL_API umbel_result_t umbel_request_test(umbel_request_t request, int* done);
+/* Returns when the operation is done; at once when it was never started. The operation's error, if it has failed. */
+UMBEL_API umbel_result_t umbel_request_wait(umbel_request_t request);
+/* Waits for all of them; the first error, if any has failed. NULLs are left out. */
+UMBEL_API umbel_result_t umbel_wait_all(size_t count, const umbel_request_t* requests);
+/* Frees a request; of an operation that is under way, once it is done (it waits). Of a prepared one collective. NULL is
+ * allowed. */
+UMBEL_API umbel_result_t umbel_request_free(umbel_request_t request);
+
+/* Makes a communicator of the ranks that give the same `color`, in the order of `key`, then of rank. Collective over
+ * `comm`. It has the options of `comm`. With a negative color a rank is in none: *made is NULL. */
+UMBEL_API umbel_result_t umbel_comm_split(umbel_comm_t comm, int color, int key, umbel_comm_t* made);
+/* Makes another communicator of the same ranks. Collective. */
+UMBEL_API umbel_result_t umbel_comm_dup(umbel_comm_t comm, umbel_comm_t* made);
 
 /* Forces algorithms for the calls that follow. Collective in effect: every rank must set the same.
  * NULL or "auto": the cost model chooses. "ring": for every collective that has an algorithm of this name; the others

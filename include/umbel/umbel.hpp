@@ -16,6 +16,7 @@
 #error "umbel.hpp needs C++20 (in CMake: link umbel::umbel_cxx); umbel.h is for C and older C++"
 #endif
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -49,19 +50,45 @@ inline void check(umbel_result_t result) {
   }
 }
 
-/// 16-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
+/// 16- and 8-bit floats as they lie in memory. For arithmetic use whatever type your program has, and reinterpret.
 struct Half {
   std::uint16_t bits;
 };
 struct BFloat16 {
   std::uint16_t bits;
 };
+struct Fp8E4M3 {
+  std::uint8_t bits;
+};
+struct Fp8E5M2 {
+  std::uint8_t bits;
+};
+
+/// A value and where it was found, for UMBEL_MINLOC and UMBEL_MAXLOC.
+template <class T>
+struct ValueIndex {
+  T value;
+  std::int32_t index;
+  bool operator==(const ValueIndex&) const = default;
+};
+static_assert(sizeof(ValueIndex<float>) == 8 && sizeof(ValueIndex<double>) == 16 &&
+              sizeof(ValueIndex<std::int32_t>) == 8 && sizeof(ValueIndex<std::int64_t>) == 16 &&
+              sizeof(ValueIndex<std::int16_t>) == 8);
 
 namespace detail {
 template <class T>
 constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
   if constexpr (std::same_as<T, Half>) return UMBEL_FP16;
   if constexpr (std::same_as<T, BFloat16>) return UMBEL_BF16;
+  if constexpr (std::same_as<T, Fp8E4M3>) return UMBEL_FP8_E4M3;
+  if constexpr (std::same_as<T, Fp8E5M2>) return UMBEL_FP8_E5M2;
+  if constexpr (std::same_as<T, std::complex<float>>) return UMBEL_COMPLEX64;
+  if constexpr (std::same_as<T, std::complex<double>>) return UMBEL_COMPLEX128;
+  if constexpr (std::same_as<T, ValueIndex<float>>) return UMBEL_FP32_INT32;
+  if constexpr (std::same_as<T, ValueIndex<double>>) return UMBEL_FP64_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int32_t>>) return UMBEL_INT32_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int64_t>>) return UMBEL_INT64_INT32;
+  if constexpr (std::same_as<T, ValueIndex<std::int16_t>>) return UMBEL_INT16_INT32;
   if constexpr (std::same_as<T, float>) return UMBEL_FP32;
   if constexpr (std::same_as<T, double>) return UMBEL_FP64;
   if constexpr (std::integral<T> && !std::same_as<T, bool>) {
@@ -75,7 +102,8 @@ constexpr std::optional<umbel_dtype_t> dtype_of() noexcept {
 }
 }  // namespace detail
 
-/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16.
+/// A type that has a umbel_dtype_t: the integers, float, double, Half, BFloat16, Fp8E4M3, Fp8E5M2, std::complex,
+/// ValueIndex.
 template <class T>
 concept Element = detail::dtype_of<T>()
 .has_value();
@@ -102,6 +130,74 @@ struct Call {
   umbel_dtype_t dtype = UMBEL_FP32;
   umbel_op_t op = UMBEL_SUM;  ///< of a collective that reduces
   int root = 0;               ///< of a rooted one
+};
+
+/// Owner of an operation that was started, or prepared. Move-only. Its buffers must outlive it.
+class Request {
+ public:
+  Request() noexcept = default;
+  /// Takes ownership of `handle`.
+  explicit Request(umbel_request_t handle) noexcept : handle_(handle) {}
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  Request(Request&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Request& operator=(Request&& other) noexcept {
+    if (this != &other) {
+      umbel_request_free(handle_);
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  /// Waits for an operation that is under way.
+  ~Request() { umbel_request_free(handle_); }
+
+  /// Starts a prepared operation once more. @throws Error
+  void start() { check(umbel_request_start(handle_)); }
+  /// Goes on without waiting; whether the operation is done. @throws Error that it failed with
+  bool test() {
+    int done = 0;
+    check(umbel_request_test(handle_, &done));
+    return done != 0;
+  }
+  /// @throws Error that the operation failed with
+  void wait() { check(umbel_request_wait(handle_)); }
+  umbel_request_t native() const noexcept { return handle_; }
+
+ private:
+  umbel_request_t handle_ = nullptr;
+};
+
+/// Owner of an operator that umbel_op_create or umbel_op_create_premul_sum made; converts to a umbel_op_t. Move-only.
+class Op {
+ public:
+  /// See umbel_op_create. @throws Error
+  explicit Op(umbel_op_fn fn, void* context = nullptr, bool commutative = true) {
+    check(umbel_op_create(fn, context, commutative ? 1 : 0, &handle_));
+  }
+  /// Multiplies this rank's input by `scalar`, and sums. @throws Error
+  template <Element T>
+  static Op premul_sum(const T& scalar) {
+    Op op;
+    check(umbel_op_create_premul_sum(&scalar, dtype_of<T>, &op.handle_));
+    return op;
+  }
+  Op(const Op&) = delete;
+  Op& operator=(const Op&) = delete;
+  Op(Op&& other) noexcept : handle_(std::exchange(other.handle_, kNone)) {}
+  Op& operator=(Op&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Op() {
+    if (handle_ != kNone) umbel_op_destroy(handle_);
+  }
+
+  operator umbel_op_t() const noexcept { return handle_; }
+
+ private:
+  static constexpr umbel_op_t kNone = -1;
+  Op() noexcept = default;
+  umbel_op_t handle_ = kNone;
 };
 
 /// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.
@@ -245,6 +341,33 @@ class Comm {
 
   /// Returns when every rank has called it.
   void barrier() { check(umbel_barrier(handle_)); }
+
+  /// Starts any of the calls above and returns (umbel_start). @throws Error
+  Request start(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_start(&args, handle_, &request));
+    return Request(request);
+  }
+  /// Prepares a call that is to be started many times (umbel_prepare). Collective. @throws Error
+  Request prepare(const umbel_args_t& args) {
+    umbel_request_t request = nullptr;
+    check(umbel_prepare(&args, handle_, &request));
+    return Request(request);
+  }
+
+  /// A communicator of the ranks with this color, in the order of `key`; an empty one for a negative color. Collective.
+  /// @throws Error
+  Comm split(int color, int key) {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_split(handle_, color, key, &made));
+    return Comm(made);
+  }
+  /// Another communicator of the same ranks. Collective. @throws Error
+  Comm dup() {
+    umbel_comm_t made = nullptr;
+    check(umbel_comm_dup(handle_, &made));
+    return Comm(made);
+  }
 
   /// Forces algorithms for the calls that follow, as umbel_comm_set_algorithm takes them. The same on every rank.
   /// @throws Error

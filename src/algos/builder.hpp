@@ -118,7 +118,7 @@ class Builder {
   void each_chunk(Body&& body) {
     loop(Trip::chunks, 1, body);
   }
-  /// For each chunk that `range` has in the shares of `lengths`, by whatever its length is; none when it is empty.
+  /// For each chunk that `range` has in the shares of `lengths`, by whatever its length is (Trip::slice).
   template <class Body>
   void each_chunk_of(const Range& range, Buffer lengths, Body&& body) {
     const Counter counter = open(Trip::slice, 1, add(slice(lengths, rank(), range)));

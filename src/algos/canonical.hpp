@@ -58,4 +58,18 @@ inline std::vector<Span> spans_of(const std::vector<Rank>& ranks) {
   return spans;
 }
 
+/// Whether partial results that go around a ring, from each member to the one before it, and collect the members' own,
+/// are all canonical at the end.
+inline bool folds_around_canonically(const std::vector<Span>& members, const Shape& shape) {
+  for (std::size_t start = 0; start < members.size(); ++start) {
+    Span block = members[start];
+    for (std::size_t hops = 1; hops < members.size(); ++hops) {
+      block = fold({block, members[(start + hops) % members.size()]});
+      if (block.leaves == 0) return false;
+    }
+    if (!block.canonical(shape)) return false;
+  }
+  return true;
+}
+
 }  // namespace umbel::algos

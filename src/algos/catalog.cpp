@@ -5,7 +5,15 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
+#include "algos/all_gather/all_gather.hpp"
 #include "algos/all_reduce/all_reduce.hpp"
+#include "algos/all_to_all/all_to_all.hpp"
+#include "algos/barrier/barrier.hpp"
+#include "algos/broadcast/broadcast.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/reduce/reduce.hpp"
+#include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/scatter/scatter.hpp"
 
 namespace umbel::algos {
 
@@ -31,12 +39,98 @@ std::span<const Algorithm> all_reduce_catalog() {
   return catalog;
 }
 
+std::span<const Algorithm> all_gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_gather::direct(),
+      all_gather::hierarchical_ring(),
+      all_gather::recursive_doubling(),
+      all_gather::bruck(),
+      all_gather::pat(),
+      all_gather::ring(),
+      all_gather::neighbor(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> broadcast_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      broadcast::direct(),
+      broadcast::binomial(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> all_to_all_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      all_to_all::direct(),
+      all_to_all::pairwise(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> reduce_scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce_scatter::direct(),
+      reduce_scatter::hierarchical_ring(),
+      reduce_scatter::pairwise(),
+      reduce_scatter::ring(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> gather_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      gather::direct(),
+      gather::linear(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> scatter_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      scatter::direct(),
+      scatter::linear(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> reduce_catalog() {
+  static const auto catalog = std::to_array<Algorithm>({
+      reduce::central(),
+      reduce::direct(),
+      reduce::binomial(),
+  });
+  return catalog;
+}
+
+std::span<const Algorithm> barrier_catalog() {
+  static const auto catalog =
+      std::to_array<Algorithm>({barrier::direct(), barrier::hierarchical(), barrier::dissemination()});
+  return catalog;
+}
+
 }  // namespace
 
 std::span<const Algorithm> catalog(Collective collective) {
   switch (plain(collective)) {
     case Collective::all_reduce:
       return all_reduce_catalog();
+    case Collective::all_gather:
+      return all_gather_catalog();
+    case Collective::reduce_scatter:
+      return reduce_scatter_catalog();
+    case Collective::all_to_all:
+      return all_to_all_catalog();
+    case Collective::gather:
+      return gather_catalog();
+    case Collective::scatter:
+      return scatter_catalog();
+    case Collective::broadcast:
+      return broadcast_catalog();
+    case Collective::reduce:
+      return reduce_catalog();
+    case Collective::barrier:
+      return barrier_catalog();
     default:
       return {};
   }

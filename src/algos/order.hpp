@@ -17,8 +17,16 @@ std::vector<std::vector<Rank>> nodes_in_order(const Group& group);
 /// Every rank once, those of a node together, nodes as above: a ring over it crosses each group's border twice.
 std::vector<Rank> ranks_in_order(const Shape& shape);
 
+/// The ranks of every node as above, but beginning with `first` and its node: on every level its group comes first, and
+/// then those behind it, around. The node of `first` begins with it.
+std::vector<std::vector<Rank>> nodes_from(const Group& group, Rank first);
+std::vector<Rank> ranks_from(const Shape& shape, Rank first);
+
 /// 0, 1, …
 std::vector<Rank> ranks_ascending(const Shape& shape);
+
+/// The ranks below `ranks` but `rank`, beginning after it: if all ranks go by that, they turn to different ones.
+std::vector<Rank> others_in_turn(Rank rank, int ranks);
 
 inline int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 inline int ceil_log2(int n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }

@@ -72,7 +72,7 @@ Fanout::Fanout(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace&
     : builder_(builder), memory_(memory), net_(net), place_(place) {
   for (Rank peer : peers) {
     if (builder_.shape().same_node(builder_.rank(), peer)) {
-      free_.push_back(builder_.hear(place_.kind + 1, peer, place_.depth));
+      free_.push_back(builder_.hear(place_.kind + 1, peer, place_.direct ? 0 : place_.depth));
       filled_.push_back(builder_.tell(place_.kind, peer));
     } else {
       remote_.push_back(peer);
@@ -85,16 +85,21 @@ void Fanout::push(const Slice& src, const Range& range, Wait after) {
   if (has_remote() && !direct && !ready_) ready_ = builder_.flag();
   if (after && has_local()) builder_.wait(memory_, after);
   if (has_remote() && !direct) builder_.signal(memory_, ready_.raise);
-  if (has_local()) {
+  if (has_local() && !place_.direct) {
     for (Wait free : free_) builder_.wait(memory_, free);
     const SlotRef slot{.base = place_.out_slot, .depth = place_.depth, .sem = free_.front().sem};
     builder_.copy(memory_, builder_.window(range, builder_.rank(), place_.region, slot), src);
-    for (Raise filled : filled_) builder_.signal(memory_, filled);
   }
+  for (Raise filled : filled_) builder_.signal(memory_, filled);
   if (has_remote()) {
     builder_.wait(net_, direct ? after : ready_.wait);
     for (Rank peer : remote_) builder_.send(net_, src, peer, place_.channel);
   }
+}
+
+void Fanout::finish() {
+  if (!place_.direct) return;
+  for (Wait read : free_) builder_.wait(memory_, read);
 }
 
 Pool make_pool(Builder& builder, int depth) { return {.credits = builder.flag(depth), .arrived = builder.flag()}; }
@@ -131,6 +136,37 @@ Slice Inbox::front(const Range& range) {
 }
 
 void Inbox::pop() { builder_.signal(memory_, free_); }
+
+Landing::Landing(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place)
+    : builder_(builder),
+      memory_(memory),
+      net_(net),
+      place_(place),
+      local_(builder.shape().same_node(builder.rank(), place.peer)) {
+  if (local_ && !place_.direct) slots_.emplace(builder, memory, net, place);
+}
+
+Wait Landing::take(const Range& range, bool heeded, Wait free) {
+  const Slice here = builder_.output(range);
+  if (slots_) {
+    builder_.copy(memory_, here, slots_->front(range));
+    slots_->pop();
+    return {};
+  }
+  if (local_) {
+    builder_.wait(memory_, builder_.hear(place_.kind, place_.peer));
+    builder_.copy(memory_, here, builder_.output(range, place_.peer));
+    return {};
+  }
+  if (heeded && !landed_) landed_ = builder_.flag();
+  if (free) builder_.wait(net_, free);
+  builder_.recv(net_, here, place_.peer, place_.channel, heeded ? landed_.raise : Raise{});
+  return landed_.wait;
+}
+
+void Landing::finish() {
+  if (local_ && place_.direct) builder_.signal(memory_, builder_.tell(place_.kind + 1, place_.peer));
+}
 
 Intake::Intake(Builder& builder, LaneRef memory, LaneRef net, std::vector<StreamPlace> places, Pool pool)
     : builder_(builder), memory_(memory), net_(net), places_(std::move(places)), pool_(pool) {

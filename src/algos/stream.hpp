@@ -12,6 +12,7 @@
 // Slots go by the count of signals consumed, so loops of any length work.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct StreamPlace {
   int in_slot = 0;   ///< first slot in the receiver's window, when they do not
   int depth = 1;
   int channel = 0;
+  bool direct = false;  ///< Fanout and Landing: node-mates read the sender's output in place; `free` comes at the end
 };
 
 /// The sender's end. `memory` is the lane that has the data, `net` the lane that sends; not used when the peer is
@@ -43,6 +45,9 @@ class Outbox {
   /// Sends `src` when `after` (if any) is signalled, when the memory lane does nothing else that comes before. The lane
   /// that waits for it is the memory lane if the peer is local, else the net lane.
   void pass(const Slice& src, const Range& range, Wait after, Raise released = {});
+
+  /// Waits until a local peer is through with all that was sent. The last call: others may then use the slots.
+  void drain() { builder_.wait(memory_, free_, place_.depth); }
 
   /// Sends what `write(slot)` puts into a slot of this rank's window.
   template <class Write>
@@ -67,8 +72,8 @@ class Outbox {
   Flag ready_{};  // over a net, made when it is needed
 };
 
-/// Sends one message to several ranks: local ones read the same slot, the others are sent to from where the data lies.
-/// Receivers on the node see a stream of this place.
+/// Sends one message to several ranks: local ones read the same slot (or, direct, the output), the others are sent to
+/// from where the data lies. Receivers on the node see a stream of this place.
 class Fanout {
  public:
   /// `place.peer` is not looked at.
@@ -80,6 +85,9 @@ class Fanout {
   /// Sends `src`, which stands for `range`, when `after` (if any) is signalled. The lane that waits for it is the
   /// memory lane if there are local peers, else the net lane.
   void push(const Slice& src, const Range& range, Wait after = {});
+
+  /// Direct: waits until all has been read. To be called last.
+  void finish();
 
  private:
   Builder& builder_;
@@ -118,6 +126,30 @@ class Inbox {
   Pool pool_;
   Wait filled_{};
   Raise free_{};
+};
+
+/// The receiver's end when all goes straight into the output.
+class Landing {
+ public:
+  Landing(Builder& builder, LaneRef memory, LaneRef net, const StreamPlace& place);
+
+  bool local() const { return local_; }
+
+  /// Takes the next message, which stands for `range`; over a net when `free` (if any) is signalled.
+  /// @param heeded  over a net: whether somebody will wait for it
+  /// @return that wait; none when the memory lane itself has put the elements there.
+  Wait take(const Range& range, bool heeded, Wait free = {});
+
+  /// Direct: tells the sender that all has been read. To be called last.
+  void finish();
+
+ private:
+  Builder& builder_;
+  LaneRef memory_, net_;
+  StreamPlace place_;
+  bool local_;
+  std::optional<Inbox> slots_{};
+  Flag landed_{};
 };
 
 /// Receives one message from each of several ranks at a time: their slots are given out, filled and given back

@@ -102,10 +102,11 @@ constexpr std::array kVariables{
     Config::Variable{
         .name = "UMBEL_REPRODUCIBLE",
         .type = "0 or 1",
-        .meaning = "1: floating-point results depend on the number of ranks only, not on how they are placed on nodes, "
-                   "nor on the algorithm: only algorithms that fold in one canonical order run, a balanced tree over "
-                   "the ranks. Sums and products of fp16 and bf16 are served for one or two ranks, for more they are "
-                   "refused. Integers are the same in any order.",
+        .meaning =
+            "1: floating-point results depend on the number of ranks only, not on how they are placed on nodes, "
+            "nor on the algorithm: only algorithms that fold in one canonical order run, a balanced tree over "
+            "the ranks. Partial sums and products of 16- and 8-bit floats are carried in fp32, through memory of the "
+            "library's own, and rounded once. Integers are the same in any order.",
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.reproducible = parse_switch(text); },
         .get = [](const Config& c) { return std::string(c.reproducible ? "1" : "0"); }},
@@ -203,6 +204,15 @@ constexpr std::array kVariables{
         .agreed = false,
         .set = [](Config& c, std::string_view text) { c.wait = static_cast<WaitMode>(index_of(kWaitNames, text)); },
         .get = [](const Config& c) { return std::string(name_of(c.wait)); }},
+    Config::Variable{
+        .name = "UMBEL_PROGRESS_THREAD",
+        .type = "0 or 1",
+        .meaning =
+            "1: a thread of the library goes on with operations that were started (nonblocking, persistent) while "
+            "the program does something else. It costs the core that it runs on, while there are any.",
+        .agreed = false,
+        .set = [](Config& c, std::string_view text) { c.progress_thread = parse_switch(text); },
+        .get = [](const Config& c) { return std::string(c.progress_thread ? "1" : "0"); }},
 };
 
 /// Calls visit(name, value) for each UMBEL_* variable of an environment.

@@ -60,6 +60,8 @@ struct Config {
   std::uint64_t piece_bytes = 0;
   /// UMBEL_WAIT: spin, yield or sleep while waiting.
   WaitMode wait = WaitMode::automatic;
+  /// UMBEL_PROGRESS_THREAD: a thread goes on with started operations.
+  bool progress_thread = false;
   /// UMBEL_CHANNELS: parallel channels (rings, trees) of an algorithm; 0: chosen.
   int channels = 0;
   /// UMBEL_REPRODUCIBLE: one canonical order of folds for any placement of the ranks.

@@ -108,7 +108,8 @@ enum class OpCode : std::uint8_t {
 };
 
 /// How often a loop runs: a number known to the builder, or one bound at the call. `slice`: as often as the run of
-/// blocks of the slice `src` has chunks, which may be never.
+/// blocks of the slice `src` has chunks. Where all shares are equal that is once at least, as of `chunks`: an empty
+/// slice still signals. In a v-form it may be never: ranks that have nothing for each other exchange nothing.
 enum class Trip : std::uint8_t { constant, pieces, chunks, slice };
 
 /// One instruction. Send and receive start a transfer; a net lane's transfers complete in the lane's order, and each
@@ -277,6 +278,7 @@ UMBEL_HOST_DEVICE constexpr Extent extent_of(const Binding& b, const Slice& s, c
 /// Trips of a loop over the chunks of a slice's run.
 UMBEL_HOST_DEVICE constexpr std::uint32_t trips_over(const Binding& b, const Slice& s, const LoopCounters& loops) {
   const std::uint64_t count = run_of(b, s, loops).count;
+  if (count == 0) return b.tables[0].count == nullptr && b.tables[1].count == nullptr ? 1 : 0;
   return static_cast<std::uint32_t>(count / b.chunk + (count % b.chunk != 0 ? 1U : 0U));
 }
 

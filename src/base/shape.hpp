@@ -35,6 +35,9 @@ class Shape {
   int levels() const noexcept { return levels_; }
   /// Number of the rank's node, 0 … nodes()−1, in the order of the nodes' lowest ranks.
   int node_of(Rank rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  /// The rank's place in the tree of groups, outermost level first; the last entry is the node. Numbers count up in the
+  /// order of first appearance.
+  std::span<const int> path_of(Rank rank) const { return paths_[static_cast<std::size_t>(rank)]; }
   /// The ranks of a node, ascending.
   std::span<const Rank> node_ranks(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
   std::span<const Rank> peers_of(Rank rank) const { return node_ranks(node_of(rank)); }

@@ -10,11 +10,14 @@
 namespace umbel {
 namespace {
 
-constexpr std::array<std::string_view, kDTypeCount> kDTypeNames{"int8",   "int16",  "int32", "int64", "uint8", "uint16",
-                                                                "uint32", "uint64", "fp16",  "bf16",  "fp32",  "fp64"};
-constexpr std::array<std::string_view, kRedOpCount> kRedOpNames{"sum", "prod", "min", "max", "avg"};
+constexpr std::array<std::string_view, kDTypeCount> kDTypeNames{
+    "int8",      "int16",      "int32",      "int64",      "uint8",       "uint16",      "uint32",
+    "uint64",    "fp16",       "bf16",       "fp32",       "fp64",        "fp8_e4m3",    "fp8_e5m2",
+    "complex64", "complex128", "fp32_int32", "fp64_int32", "int32_int32", "int64_int32", "int16_int32"};
+constexpr std::array<std::string_view, kRedOpCount + 1> kRedOpNames{
+    "sum", "prod", "min", "max", "avg", "band", "bor", "bxor", "land", "lor", "lxor", "minloc", "maxloc", "user"};
 
-constexpr std::array<std::pair<std::string_view, DType>, 10> kDTypeAliases{{
+constexpr std::array<std::pair<std::string_view, DType>, 19> kDTypeAliases{{
     {"char", DType::int8},
     {"int", DType::int32},
     {"half", DType::fp16},
@@ -25,6 +28,15 @@ constexpr std::array<std::pair<std::string_view, DType>, 10> kDTypeAliases{{
     {"double", DType::fp64},
     {"float64", DType::fp64},
     {"uint", DType::uint32},
+    {"f8e4m3", DType::fp8_e4m3},
+    {"fp8e4m3", DType::fp8_e4m3},
+    {"f8e5m2", DType::fp8_e5m2},
+    {"fp8e5m2", DType::fp8_e5m2},
+    {"float_int", DType::fp32_int32},
+    {"double_int", DType::fp64_int32},
+    {"2int", DType::int32_int32},
+    {"long_int", DType::int64_int32},
+    {"short_int", DType::int16_int32},
 }};
 
 constexpr auto kDTypes = [] {
@@ -32,7 +44,12 @@ constexpr auto kDTypes = [] {
   for (int i = 0; i < kDTypeCount; ++i) all[static_cast<std::size_t>(i)] = static_cast<DType>(i);
   return all;
 }();
-constexpr std::array<RedOp, kRedOpCount> kRedOps{RedOp::sum, RedOp::prod, RedOp::min, RedOp::max, RedOp::avg};
+constexpr auto kRedOps = [] {
+  std::array<RedOp, kRedOpCount> all{};
+  for (int i = 0; i < kRedOpCount; ++i) all[static_cast<std::size_t>(i)] = static_cast<RedOp>(i);
+  return all;
+}();
+static_assert(static_cast<int>(DType::int16_int32) + 1 == kDTypeCount && static_cast<int>(RedOp::user) == kRedOpCount);
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });

@@ -34,6 +34,7 @@ void MemoryAgent::start(const Loaded& loaded, const Call& call) {
   kernels::HostContext& context = this->context();
   context.dtype = call.dtype;
   context.op = call.op;
+  context.user = call.user;
   context.divisor = static_cast<std::uint32_t>(members_.size());
   context.epoch = static_cast<std::uint32_t>(call.seq / kBanks + 1);
   context.own = loaded.own[bank];

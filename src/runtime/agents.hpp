@@ -24,6 +24,8 @@ struct Call {
   std::byte* output = nullptr;
   DType dtype = DType::fp32;
   RedOp op = RedOp::sum;
+  const UserOp* user = nullptr;  ///< of RedOp::user
+  bool in_order = false;         ///< folds must be in the canonical order
   net::CallSummary summary{};
 };
 

@@ -2,13 +2,23 @@
 // Copyright (c) 2026, the Umbel authors
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/collective.hpp"
 #include "base/types.hpp"
+#include "base/user_op.hpp"
 
 namespace umbel::runtime {
+
+/// An operator that the caller has made.
+struct CallerOp {
+  UserOp user{};                                   ///< of RedOp::user
+  alignas(16) std::array<std::byte, 16> scalar{};  ///< else: what this rank's elements are multiplied by, before a sum
+  std::shared_ptr<const void> keep{};              ///< holds what `user` refers to
+};
 
 /// One call of a collective, as the doors hand it over.
 struct CallArgs {
@@ -17,8 +27,9 @@ struct CallArgs {
   void* recv = nullptr;        ///< the output, where this rank has one
   std::size_t count = 0;       ///< elements of a buffer; of a ranked collective, of one rank's share
   DType dtype = DType::int8;
-  RedOp op = RedOp::sum;  ///< of a collective that reduces; else sum
-  Rank root = 0;          ///< of a rooted collective; else 0
+  RedOp op = RedOp::sum;                     ///< of a collective that reduces; else sum
+  Rank root = 0;                             ///< of a rooted collective; else 0
+  std::shared_ptr<const CallerOp> custom{};  ///< of RedOp::user, or of a pre-multiplied sum; else nullptr
 };
 
 /// How in- and output lie to each other. What is allowed, one rule per collective:

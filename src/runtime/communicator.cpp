@@ -3,45 +3,25 @@
 #include "runtime/communicator.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 
-#include <fmt/format.h>
-
-#include "algos/algorithm.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "net/fork.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/executor.hpp"
 #include "runtime/facts.hpp"
-#include "runtime/forced.hpp"
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
-#include "runtime/planner.hpp"
-#include "runtime/tiny.hpp"
+#include "runtime/runner.hpp"
+#include "runtime/splitting.hpp"
 #include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
 namespace {
-
-/// Calls in a row that say nothing to their senders (a broadcast's root hears of nobody); then a barrier, so that a
-/// fast rank does not flood the others.
-constexpr int kMostOneWay = 64;
-
-PlannerInputs planner_inputs(const Founded& founded) {
-  return {.rank = founded.members.me,
-          .shape = founded.members.shape,
-          .model = founded.measured.model,
-          .layout = founded.layout,
-          .direct = founded.direct,
-          .reproducible = founded.config.reproducible,
-          .chunk_bytes = founded.config.chunk_bytes,
-          .piece_bytes = founded.config.piece_bytes,
-          .channels = founded.config.channels};
-}
 
 /// The bus bandwidth that nothing can beat: with one node the speed of copies in the cache, else that of the links.
 double busbw_limit_gbs(const Founded& founded) {
@@ -55,14 +35,12 @@ double busbw_limit_gbs(const Founded& founded) {
 
 class CommunicatorImpl final : public Communicator, private Participant {
  public:
-  explicit CommunicatorImpl(Founded founded)
+  CommunicatorImpl(Founded founded, CommOptions options)
       : founded_(std::move(founded)),
+        options_(std::move(options)),
         health_(founded_.members, founded_.config.timeout),
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
-        planner_(planner_inputs(founded_)),
-        executor_(founded_.members, health_, waiter_),
-        in_order_(founded_.config.reproducible && founded_.members.size() > 2),
-        tiny_(founded_.members, health_, waiter_, founded_.crowded, in_order_) {
+        runner_(founded_, health_, waiter_) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -70,10 +48,6 @@ class CommunicatorImpl final : public Communicator, private Participant {
              .node = shape.node_of(founded_.members.me),
              .busbw_limit_gbs = busbw_limit_gbs(founded_),
              .timeout = founded_.config.timeout};
-    for (const Collective collective : all_collectives())
-      if (algos::find(collective, tiny_name(collective)) != nullptr)
-        tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
-    set_algorithm(founded_.config.algorithm);
     if (net::Transport* transport = founded_.members.transport.get()) {
       transport->set_control_handler([this](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
         health_.on_control(peer, type, bytes);
@@ -88,41 +62,86 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (net::forked()) return;
     founded_.context->leave(*this);
     const std::scoped_lock inside(inside_);  // a thread that is still inside a call is misuse, and waited for
+    fail_all(std::make_exception_ptr(InvalidArgument("the communicator was destroyed before the operation was done")));
     founded_.members.own().header().closed.store(1, std::memory_order_release);
   }
 
+  void check(const CallArgs& args) const override { (void)in_place_of(args); }
+
   void run(const CallArgs& args) override {
-    if (net::forked()) net::refuse_if_forked("a collective call");
-    const InPlace in_place = check_arguments(args, founded_.members.me, founded_.members.size());
+    const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
-    if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0)
-      health_.throw_failure();  // before a plan, which may be refused for a reason of its own
-    if (one_way_ == kMostOneWay) perform({.collective = Collective::barrier}, InPlace::no);
-    perform(args, in_place);
+    throw_if_failed();
+    if (queue_.empty()) return run_now(args, in_place);
+    const OperationRef operation = enqueue(args, in_place);
+    complete(*operation);
   }
 
+  OperationRef start(const CallArgs& args) override {
+    const InPlace in_place = in_place_of(args);
+    const std::scoped_lock inside(inside_);
+    throw_if_failed();
+    OperationRef operation = enqueue(args, in_place);
+    try {
+      advance();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
+    return operation;
+  }
+
+  bool test(const OperationRef& operation) override {
+    if (net::forked()) net::refuse_if_forked("a test of an operation");
+    const std::scoped_lock inside(inside_);
+    try {
+      advance_some();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    if (operation->done) throw_error(*operation);
+    return operation->done;
+  }
+
+  void wait(const OperationRef& operation) override {
+    if (net::forked()) net::refuse_if_forked("a wait for an operation");
+    const std::scoped_lock inside(inside_);
+    complete(*operation);
+  }
+
+  std::unique_ptr<Communicator> split(int color, int key) override { return split_by(*this, color, key, options_); }
+
   void set_algorithm(std::string_view name) override {
-    forced_ = ForcedAlgorithms(name);
-    last_plan_ = nullptr;
+    const std::scoped_lock inside(inside_);
+    runner_.set_algorithm(name);
   }
 
   std::string refuses(std::string_view algorithm, const CallArgs& args) const override {
-    const PlanKey key = key_of(args, algorithm_index(args.collective, algorithm));
-    last_plan_ = nullptr;
-    return planner_.refuses(key);
+    const std::scoped_lock inside(inside_);
+    return runner_.refuses(algorithm, args);
   }
 
   void check_health() override {
     net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
     const std::scoped_lock inside(inside_);
-    health_.check(seq_);
+    if (queue_.empty()) return health_.check(runner_.seq());
+    try {
+      advance_some();
+    } catch (...) {
+      fail_all(std::current_exception());
+      throw;
+    }
   }
-  CallInfo last_call() const noexcept override { return last_; }
+  CallInfo last_call() const noexcept override { return runner_.last_call(); }
   const CommInfo& info() const noexcept override { return info_; }
   const Shape& shape() const noexcept override { return founded_.members.shape; }
+  bool placed_by_user() const noexcept override { return !founded_.config.nodes.empty(); }
   std::vector<Fact> facts() const override { return communicator_facts(founded_); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  using Round = Executor::Round;
+
   bool has_mail() const noexcept override {
     return founded_.members.transport != nullptr && founded_.members.transport->has_mail();
   }
@@ -142,164 +161,139 @@ class CommunicatorImpl final : public Communicator, private Participant {
     }
   }
 
-  /// The algorithm that a tiny call is an instance of.
-  static std::string_view tiny_name(Collective collective) {
-    return collective == Collective::all_reduce ? "one_shot" : "direct";
-  }
-
-  void perform(const CallArgs& args, InPlace in_place) {
-    const std::int32_t forced = forced_.of(args.collective);
-    const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
-    Call call{.seq = seq_ + 1,
-              .input = static_cast<const std::byte*>(args.send),
-              .output = static_cast<std::byte*>(args.recv),
-              .dtype = args.dtype,
-              .op = args.op,
-              .summary = {.count = args.count,
-                          .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
-                          .collective = args.collective,
-                          .dtype = args.dtype,
-                          .op = args.op,
-                          .extra = static_cast<std::uint8_t>(forced + 1)}};
-    const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(args) && !widened_in_order(args);
-    const Plan* plan = tiny ? nullptr : &plan_for(key_of(args, forced));
-    if (plan != nullptr) call.summary.plan = plan->hash;
-    health_.enter(call.seq, call.summary);
-    seq_ = call.seq;
-    take_bank(call.seq);
-    if (tiny) {
-      tiny_.run(call, args);
-      last_ = {.algorithm = algos::catalog(args.collective)[static_cast<std::size_t>(tiny_algorithm)].name.data(),
-               .predicted_s = tiny_prediction(args, tiny_algorithm)};
-    } else {
-      run_planned(*plan, call, args, in_place);
+  bool go_on() noexcept override {
+    if (pending_.load(std::memory_order_relaxed) == 0) return false;
+    const std::unique_lock inside(inside_, std::try_to_lock);
+    if (!inside) return true;
+    try {
+      advance_some();
+    } catch (...) {
+      fail_all(std::current_exception());
     }
-    leave(args.collective);
+    return !queue_.empty();
   }
 
-  /// The in-place forms in which results would fall on elements that are still to be read go by way of scratch memory.
-  void run_planned(const Plan& plan, Call& call, const CallArgs& args, InPlace in_place) {
-    const BufferBytes bytes = buffer_bytes(args, founded_.members.me, founded_.members.size());
-    if (in_place == InPlace::exchanged) {
-      std::byte* copy = scratch(bytes.input);
-      std::memcpy(copy, call.input, bytes.input);
-      call.input = copy;
-    } else if (in_place == InPlace::at_start) {
-      call.output = scratch(bytes.output);
+  InPlace in_place_of(const CallArgs& args) const {
+    if (net::forked()) net::refuse_if_forked("a collective call");
+    return check_arguments(args, founded_.members.me, founded_.members.size());
+  }
+
+  /// Before a plan, which may be refused for a reason of its own.
+  void throw_if_failed() {
+    if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0) health_.throw_failure();
+  }
+
+  /// One call from its beginning to its end. @pre nothing else was started
+  void run_now(const CallArgs& args, InPlace in_place) {
+    if (runner_.must_meet()) {
+      runner_.begin({.collective = Collective::barrier}, InPlace::no);
+      run_round_by_round();
     }
-    publish(call);
-    executor_.run(plan, call);
-    if (in_place == InPlace::at_start) std::memcpy(args.recv, call.output, bytes.output);
-    last_ = {.algorithm = plan.built->algorithm->name.data(), .predicted_s = plan.predicted_s};
+    runner_.begin(args, in_place);
+    run_round_by_round();
   }
 
-  /// Memory of this communicator's own, kept for the next call: peers may read it as they may a user's buffer.
-  std::byte* scratch(std::size_t bytes) {
-    if (scratch_bytes_ < bytes) {
-      scratch_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
-      scratch_bytes_ = bytes;
+  void run_round_by_round() {
+    waiter_.reset();
+    for (Round round = runner_.advance(); round != Round::finished; round = runner_.advance()) settle(round);
+  }
+
+  /// Between two rounds of a wait.
+  void settle(Round round) {
+    if (round == Round::moved) waiter_.reset();
+    if (round == Round::idle)
+      health_.look(waiter_.idle());
+    else if (health_.failed())
+      health_.look(std::chrono::nanoseconds{0});
+  }
+
+  OperationRef enqueue(const CallArgs& args, InPlace in_place) {
+    queue_.push_back(std::make_shared<Operation>(Operation{.args = args, .in_place = in_place, .error = {}}));
+    pending_.store(queue_.size(), std::memory_order_relaxed);
+    return queue_.back();
+  }
+
+  /// One round over what was started. @throws what fails the communicator
+  Round advance() {
+    if (queue_.empty()) return Round::idle;
+    if (!runner_.active() && !begin_next()) return Round::moved;
+    const Round round = runner_.advance();
+    if (round != Round::finished) return round;
+    if (!meeting_) {
+      queue_.front()->info = runner_.last_call();
+      finish_front(nullptr);
     }
-    return scratch_.get();
+    meeting_ = false;
+    return Round::moved;
   }
 
-  void leave(Collective collective) {
-    founded_.members.own().header().done.store(seq_, std::memory_order_release);
-    if (synchronizes(collective)) {
-      synchronized_ = seq_;
-      one_way_ = 0;
+  /// False when the next operation cannot be served: it is done then.
+  bool begin_next() {
+    if (runner_.must_meet()) {
+      runner_.begin({.collective = Collective::barrier}, InPlace::no);
+      meeting_ = true;
+      return true;
+    }
+    try {
+      runner_.begin(queue_.front()->args, queue_.front()->in_place);
+      return true;
+    } catch (const Unsupported&) {
+      finish_front(std::current_exception());
+      return false;
+    }
+  }
+
+  void finish_front(std::exception_ptr error) {
+    queue_.front()->error = std::move(error);
+    queue_.front()->done = true;
+    queue_.pop_front();
+    pending_.store(queue_.size(), std::memory_order_relaxed);
+  }
+
+  void fail_all(const std::exception_ptr& error) {
+    while (!queue_.empty()) finish_front(error);
+  }
+
+  /// As long as something moves, within bounds; does not wait. For who is not waiting: tests, the progress thread.
+  void advance_some() {
+    constexpr int kRounds = 64;
+    Round round = advance();
+    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = advance();
+    if (round != Round::idle || queue_.empty()) {
+      idle_since_ = Clock::time_point{};
+      if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
       return;
     }
-    ++one_way_;
-    for (const Member& member : founded_.members.all) member.ring_bell();  // who waits for this rank's bank
+    const Clock::time_point now = Clock::now();
+    if (idle_since_ == Clock::time_point{}) idle_since_ = now;
+    health_.look(now - idle_since_);
   }
 
-  bool widened_in_order(const CallArgs& args) const {
-    return in_order_ && reduces(args.collective) && arithmetic_of(args.dtype, args.op) == Arithmetic::widened;
-  }
-
-  static PlanKey key_of(const CallArgs& args, std::int32_t algorithm) {
-    return {.collective = plain(args.collective),
-            .count = args.count,
-            .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
-            .arithmetic = reduces(args.collective) ? arithmetic_of(args.dtype, args.op) : Arithmetic::exact,
-            .root = rooted(args.collective) ? args.root : 0,
-            .algorithm = algorithm};
-  }
-
-  double tiny_prediction(const CallArgs& args, std::int32_t algorithm) {
-    const std::size_t bytes = args.count * size_of(args.dtype);
-    if (tiny_bytes_ != bytes || tiny_collective_ != args.collective) {
-      tiny_bytes_ = bytes;
-      tiny_collective_ = args.collective;
-      tiny_predicted_s_ = algos::catalog(args.collective)[static_cast<std::size_t>(algorithm)].cost(
-          {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
+  void complete(const Operation& operation) {
+    waiter_.reset();
+    try {
+      while (!operation.done) settle(advance());
+    } catch (...) {
+      fail_all(std::current_exception());
     }
-    return tiny_predicted_s_;
+    throw_error(operation);
   }
 
-  const Plan& plan_for(const PlanKey& key) {
-    if (last_plan_ == nullptr || !(key == last_key_)) {
-      last_plan_ = nullptr;  // the planner may drop it, and throw
-      try {
-        last_plan_ = &planner_.plan(key);
-      } catch (const Unsupported& error) {
-        if (key.algorithm < 0) throw;
-        const auto& forced = algos::catalog(key.collective)[static_cast<std::size_t>(key.algorithm)];
-        throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
-      }
-      last_key_ = key;
-    }
-    return *last_plan_;
+  static void throw_error(const Operation& operation) {
+    if (operation.error) std::rethrow_exception(operation.error);
   }
 
-  /// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
-  ///
-  /// With kBanks = 2 that is so anyway when the last call was one that nobody finishes before all have begun: then
-  /// every rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through semaphores or
-  /// lines, and with it the order of memory. Over several nodes it may have come through the network, which orders
-  /// nothing between two ranks of one node: their `done` is looked at, for the order, and is never waited for.
-  void take_bank(std::uint64_t seq) {
-    const bool known = synchronized_ + 1 == seq && founded_.members.shape.nodes() == 1;
-    if (known || seq <= kBanks) return;
-    for (Rank rank : founded_.members.shape.peers_of(founded_.members.me)) {
-      const Header& header = founded_.members.at(rank).arena.header();
-      waiter_.reset();
-      while (header.done.load(std::memory_order_acquire) < seq - kBanks) health_.look(waiter_.idle());
-    }
-  }
-
-  /// The control line of a call whose data goes through the program.
-  void publish(const Call& call) {
-    ControlLine& line = founded_.members.own().line(call.seq);
-    const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call.input),
-                              reinterpret_cast<std::uint64_t>(call.output)};
-    line.summary = call.summary;
-    std::memcpy(line.payload, &buffers, sizeof(buffers));
-    line.seq.store(call.seq, std::memory_order_release);
-  }
-
-  std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
+  mutable std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
   Founded founded_;
+  CommOptions options_;
   CommInfo info_;
   Health health_;
   Waiter waiter_;
-  mutable Planner planner_;
-  Executor executor_;
-  bool in_order_;  ///< reproducible mode, and there is more than one order
-  TinyCalls tiny_;
-  std::uint64_t seq_ = 0;
-  std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
-  int one_way_ = 0;                 ///< calls since
-  ForcedAlgorithms forced_;
-  std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
-  std::unique_ptr<std::byte[]> scratch_;
-  std::size_t scratch_bytes_ = 0;
-  Collective tiny_collective_ = Collective::barrier;
-  std::size_t tiny_bytes_ = ~std::size_t{0};
-  double tiny_predicted_s_ = 0;
-  mutable const Plan* last_plan_ = nullptr;
-  PlanKey last_key_{};
-  CallInfo last_{};
+  mutable Runner runner_;
+  std::deque<OperationRef> queue_;  ///< started, not done; the first runs
+  std::atomic<std::size_t> pending_{0};
+  bool meeting_ = false;  ///< what runs is not the first of the queue but a barrier before it
+  Clock::time_point idle_since_{};
 };
 
 }  // namespace
@@ -307,7 +301,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
 std::unique_ptr<Communicator> Communicator::create(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Founded founded = found(bootstrap, options);
   std::unique_ptr<Communicator> made;
-  agree(bootstrap, "finish the communicator", [&] { made = std::make_unique<CommunicatorImpl>(std::move(founded)); });
+  agree(bootstrap, "finish the communicator",
+        [&] { made = std::make_unique<CommunicatorImpl>(std::move(founded), options); });
   return made;
 }
 

@@ -56,6 +56,16 @@ struct Fact {
   std::string value;
 };
 
+/// A call that was started and need not be waited for at once.
+struct Operation {
+  CallArgs args;
+  InPlace in_place = InPlace::no;
+  bool done = false;         ///< whatever became of it
+  std::exception_ptr error;  ///< what it failed with
+  CallInfo info{};           ///< once it is done
+};
+using OperationRef = std::shared_ptr<Operation>;
+
 /// A group of ranks that reduce together. Calls on one communicator come from one thread at a time, in the same order
 /// on all ranks. Every member throws the classes of base/error.hpp.
 class Communicator {
@@ -66,6 +76,9 @@ class Communicator {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  /// Whether such a call could be made: its arguments on this rank. Local. @throws InvalidArgument
+  virtual void check(const CallArgs& args) const = 0;
+
   /// Collective, blocking. What is allowed of the buffers: arguments.hpp.
   /// @throws InvalidArgument, Unsupported (usable afterwards), MismatchError, TimeoutError, PeerFailure (failed
   /// afterwards).
@@ -73,6 +86,21 @@ class Communicator {
   void all_reduce(const void* send, void* recv, std::size_t count, DType dtype, RedOp op) {
     run({.collective = Collective::all_reduce, .send = send, .recv = recv, .count = count, .dtype = dtype, .op = op});
   }
+
+  /// Starts a call and returns. Started calls run one after another in the order of their starts, the same on all
+  /// ranks, while anybody waits for or tests one of them, is in another call, or the progress thread
+  /// (UMBEL_PROGRESS_THREAD) runs; they may be waited for in any order. The buffers belong to the call until it is
+  /// done.
+  /// @throws as run() does for what is wrong with the arguments
+  virtual OperationRef start(const CallArgs& args) = 0;
+  /// Goes on with what was started; whether `operation` is done. Does not wait. @throws what the operation failed with
+  virtual bool test(const OperationRef& operation) = 0;
+  /// Returns when `operation` is done. @throws what it failed with
+  virtual void wait(const OperationRef& operation) = 0;
+
+  /// Collective over this communicator: makes one of the ranks with the same `color`, in the order of `key`, then of
+  /// rank; none (nullptr) for a negative color. It has this one's options.
+  virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
   /// Forces algorithms for the calls that follow, as ForcedAlgorithms takes them (forced.hpp); "" or "auto": none.
   /// Every rank must set the same. @throws InvalidArgument when there is no such algorithm.
@@ -90,6 +118,8 @@ class Communicator {
   virtual CallInfo last_call() const noexcept = 0;
   virtual const CommInfo& info() const noexcept = 0;
   virtual const Shape& shape() const noexcept = 0;
+  /// Whether the nodes are those that the user asked for (UMBEL_NODES), not those found.
+  virtual bool placed_by_user() const noexcept = 0;
   virtual std::vector<Fact> facts() const = 0;
 
  protected:

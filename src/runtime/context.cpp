@@ -8,6 +8,8 @@
 #include <deque>
 #include <new>
 
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "base/error.hpp"
@@ -120,6 +122,33 @@ void Context::serve_others(const Participant& self) noexcept {
   if (!lock) return;
   for (Participant* participant : participants_)
     if (participant != &self && participant->has_mail()) participant->serve_mail();
+}
+
+void Context::wake_progress_thread() {
+  const std::scoped_lock lock(progress_mutex_);
+  progress_asked_ = true;
+  progress_wanted_.notify_one();
+  if (progress_started_) return;
+  std::thread([this] { run_progress_thread(); }).detach();  // contexts live to the end of the process
+  progress_started_ = true;
+}
+
+void Context::run_progress_thread() noexcept {
+  constexpr auto kBetweenLooks = std::chrono::microseconds(20);
+  while (true) {
+    bool busy = false;
+    {
+      const std::scoped_lock lock(participants_mutex_);
+      for (Participant* participant : participants_) busy |= participant->go_on();
+    }
+    if (busy) {
+      std::this_thread::sleep_for(kBetweenLooks);
+      continue;
+    }
+    std::unique_lock lock(progress_mutex_);
+    progress_wanted_.wait(lock, [this] { return progress_asked_; });
+    progress_asked_ = false;
+  }
 }
 
 void Context::note_events() noexcept {

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -64,6 +65,9 @@ class Participant {
   virtual bool has_news() const noexcept = 0;
   /// Deals with it, unless its own thread is inside a call and so does it itself. Any thread; does not wait.
   virtual void serve_mail() noexcept = 0;
+  /// Goes on with operations that were started, unless a thread is inside a call and so does it itself; whether there
+  /// are any left. The progress thread; does not wait.
+  virtual bool go_on() noexcept = 0;
 };
 
 /// What the communicators of a process share: the memory that node-mates map, one bell, UCX's worker. Where ranks are
@@ -95,6 +99,8 @@ class Context {
   void leave(Participant& participant) noexcept;
   /// In a wait of `self`: moves the network, and serves the communicators that nobody is inside.
   void serve_others(const Participant& self) noexcept;
+  /// Operations were started that the progress thread is to go on with; it is made when first wanted.
+  void wake_progress_thread();
   /// This thread has moved the network: what came may be what another thread sleeps for.
   void note_events() noexcept;
 
@@ -106,6 +112,7 @@ class Context {
  private:
   friend class ArenaLease;
   Context() = default;
+  void run_progress_thread() noexcept;
   void retire(std::unique_ptr<ArenaLease::Let> let) noexcept;
   void reclaim();
 
@@ -124,6 +131,11 @@ class Context {
   std::map<std::string, std::unique_ptr<net::Worker>> workers_;
   std::array<std::atomic<net::Worker*>, Sleeper::kMostDescriptors> all_workers_{};  ///< of workers_, for any thread
   std::atomic<std::size_t> worker_count_{0};
+
+  std::mutex progress_mutex_;
+  std::condition_variable progress_wanted_;
+  bool progress_asked_ = false;
+  bool progress_started_ = false;
 
   std::mutex participants_mutex_;
   std::vector<Participant*> participants_;

@@ -25,6 +25,12 @@ inline constexpr int kBanks = 2;
 inline constexpr std::size_t kInlineBytes = 256;  ///< of a tiny message
 inline constexpr std::size_t kFailureText = 760;
 
+/// What CallSummary::extra holds: the forced algorithm's place in the catalog + 1, 0 for none, and what kind of
+/// operator the caller has made.
+inline constexpr std::uint8_t kAlgorithmVariant = 0x3f;
+inline constexpr std::uint8_t kOrderedVariant = 0x40;  ///< it does not commute
+inline constexpr std::uint8_t kScaledVariant = 0x80;   ///< elements are multiplied first
+
 /// One call as its rank published it on entry: the rest of the line, then `seq` (release). Peers read the rest only
 /// when `seq` is the number of the call that they are in themselves, which the bank rule keeps in place.
 struct alignas(64) ControlLine {

@@ -95,8 +95,20 @@ bool Executor::progress() {
   return moved;
 }
 
-void Executor::run(const Plan& plan, const Call& call) {
+/// std::bad_alloc too fails the call: the others must not wait for this rank.
+template <class Body>
+auto Executor::guarded(Body&& body) {
   try {
+    return body();
+  } catch (const std::exception& error) {
+    for (auto& agent : net_) agent->abandon();
+    if (health_.failed()) throw;
+    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+  }
+}
+
+void Executor::start(const Plan& plan, const Call& call) {
+  guarded([&] {
     Loaded& loaded = load(*plan.built);
     std::ranges::fill(loaded.consumed, 0U);
     std::ranges::fill(loaded.signalled, 0U);
@@ -105,56 +117,46 @@ void Executor::run(const Plan& plan, const Call& call) {
     memory_->context().window = windows_[call.seq % kBanks];
     memory_->start(loaded, call);
     for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) net_[n]->start(loaded, call);
-    const kernels::ProgramView view{.instrs = loaded.program->instrs.data(),
-                                    .slices = loaded.program->slices.data(),
-                                    .semaphores = loaded.program->semaphores.data(),
-                                    .binding = &plan.binding,
-                                    .consumed = loaded.consumed.data(),
-                                    .signalled = loaded.signalled.data()};
-    run_lanes(loaded, view);
-    flush();
-  } catch (const std::exception& error) {  // std::bad_alloc too: the others must not wait for this rank
-    for (auto& agent : net_) agent->abandon();
-    if (health_.failed()) throw;
-    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
-  }
+    view_ = {.instrs = loaded.program->instrs.data(),
+             .slices = loaded.program->slices.data(),
+             .semaphores = loaded.program->semaphores.data(),
+             .binding = &plan.binding,
+             .consumed = loaded.consumed.data(),
+             .signalled = loaded.signalled.data()};
+    running_ = &loaded;
+    live_ = loaded.lanes.size();
+  });
 }
 
-void Executor::run_lanes(Loaded& loaded, const kernels::ProgramView& view) {
+Executor::Round Executor::round() {
+  return guarded([&] {
+    if (live_ > 0) return run_lanes();
+    if (!members_.transport || members_.transport->flushed()) return Round::finished;
+    return progress() ? Round::moved : Round::idle;
+  });
+}
+
+Executor::Round Executor::run_lanes() {
+  Loaded& loaded = *running_;
   const std::vector<Lane>& lanes = loaded.program->lanes;
-  std::size_t live = lanes.size();
-  waiter_.reset();
-  while (live > 0) {
-    // Events of the network alone are no progress of this call: heartbeats and questions are among them.
-    const bool events = progress();
-    bool moved = false;
-    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) moved |= net_[n]->poll(view);
-    for (std::size_t n = 0; n < lanes.size(); ++n) {
-      kernels::LaneState& lane = loaded.lanes[n];
-      if (lane.pc == ~0U) continue;  // done
-      const kernels::Step step = lanes[n].kind == LaneKind::memory
-                                     ? kernels::step(view, lane, *memory_)
-                                     : kernels::step(view, lane, *net_[loaded.net_agent_of[n]]);
-      if (step == kernels::Step::blocked) continue;
-      moved = true;
-      if (step == kernels::Step::done) {
-        lane.pc = ~0U;
-        --live;
-      }
+  // Events of the network alone are no progress of this call.
+  const bool events = progress();
+  bool moved = false;
+  for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) moved |= net_[n]->poll(view_);
+  for (std::size_t n = 0; n < lanes.size(); ++n) {
+    kernels::LaneState& lane = loaded.lanes[n];
+    if (lane.pc == ~0U) continue;  // done
+    const kernels::Step step = lanes[n].kind == LaneKind::memory
+                                   ? kernels::step(view_, lane, *memory_)
+                                   : kernels::step(view_, lane, *net_[loaded.net_agent_of[n]]);
+    if (step == kernels::Step::blocked) continue;
+    moved = true;
+    if (step == kernels::Step::done) {
+      lane.pc = ~0U;
+      --live_;
     }
-    if (moved) waiter_.reset();
-    if (!moved && !events)
-      health_.look(waiter_.idle());
-    else if (health_.failed())
-      health_.look(std::chrono::nanoseconds{0});
   }
-}
-
-void Executor::flush() {
-  if (!members_.transport) return;
-  waiter_.reset();
-  while (!members_.transport->flushed())
-    if (!progress()) health_.look(waiter_.idle());
+  return moved ? Round::moved : events ? Round::events : Round::idle;
 }
 
 }  // namespace umbel::runtime

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Runs one rank's program on host memory: its lanes in turn on the calling thread, UCX's progress in between.
+// Runs one rank's program on host memory: its lanes in turn on the calling thread, UCX's progress in between. It never
+// waits: the caller goes on with other things, or waits, between rounds.
 #pragma once
 
 #include <array>
@@ -20,16 +21,27 @@ class Executor {
   Executor(Members& members, Health& health, Waiter& waiter);
   ~Executor();
 
-  /// Runs `plan` to its end, the flush of what was sent included. @throws; the communicator is then failed
-  void run(const Plan& plan, const Call& call);
+  /// What one round over the lanes did.
+  enum class Round : std::uint8_t {
+    idle,      ///< nothing
+    events,    ///< nothing of this call: the network brought heartbeats, questions, another communicator's
+    moved,     ///< something
+    finished,  ///< the call is through, what was sent has left
+  };
+
+  /// Begins a run of `plan`, which must outlive it. One at a time.
+  void start(const Plan& plan, const Call& call);
+  /// @throws; the communicator is then failed
+  Round round();
 
  private:
   Loaded& load(const Built& built);
   void load_cells(Loaded& loaded) const;
   void load_streams(Loaded& loaded);
-  void run_lanes(Loaded& loaded, const kernels::ProgramView& view);
+  template <class Body>
+  auto guarded(Body&& body);
+  Round run_lanes();
   bool progress();
-  void flush();
 
   Members& members_;
   Health& health_;
@@ -40,6 +52,9 @@ class Executor {
   std::array<std::vector<std::byte*>, kBanks> windows_;  ///< by rank: start of the slots
   std::unique_ptr<MemoryAgent> memory_;
   std::vector<std::unique_ptr<NetAgent>> net_;
+  Loaded* running_ = nullptr;
+  kernels::ProgramView view_{};
+  std::size_t live_ = 0;  ///< lanes that are not done
 };
 
 }  // namespace umbel::runtime

@@ -14,8 +14,9 @@ namespace umbel::runtime {
 
 std::string call_text(const net::CallSummary& summary) {
   const auto catalog = algos::catalog(summary.collective);
-  const std::size_t forced = summary.extra;
-  return net::to_text(summary) + ", algorithm " +
+  const std::size_t forced = summary.extra & kAlgorithmVariant;
+  return net::to_text(summary) + ((summary.extra & kScaledVariant) != 0 ? ", pre-multiplied" : "") +
+         ((summary.extra & kOrderedVariant) != 0 ? ", which does not commute" : "") + ", algorithm " +
          (forced == 0 || forced > catalog.size() ? std::string("auto") : std::string(catalog[forced - 1].name));
 }
 

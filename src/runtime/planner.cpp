@@ -44,9 +44,12 @@ std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_lis
 }  // namespace
 
 Arithmetic arithmetic_of(DType dtype, RedOp op) {
-  const bool half = dtype == DType::fp16 || dtype == DType::bf16;
-  if (!half && dtype != DType::fp32 && dtype != DType::fp64) return Arithmetic::exact;
-  return half && op != RedOp::min && op != RedOp::max ? Arithmetic::widened : Arithmetic::ordered;
+  if (op == RedOp::user) return Arithmetic::ordered;
+  const bool whole = family_of(dtype) == Family::integer || dtype == DType::int32_int32 ||
+                     dtype == DType::int64_int32 || dtype == DType::int16_int32;
+  if (whole) return Arithmetic::exact;
+  const bool rounds = op != RedOp::min && op != RedOp::max;
+  return folds_in_fp32(dtype) && rounds ? Arithmetic::widened : Arithmetic::ordered;
 }
 
 const Plan& Planner::plan(const PlanKey& key) {
@@ -57,23 +60,13 @@ const Plan& Planner::plan(const PlanKey& key) {
   return plans_.emplace(key, std::move(made)).first->second;
 }
 
-/// Of two ranks' values there is one fold only.
-bool Planner::order_matters(const PlanKey& key) const {
-  return in_.reproducible && in_.shape.ranks() > 2 && key.arithmetic != Arithmetic::exact;
-}
-
 /// Why an algorithm's results may differ from one placement of the ranks to another.
-std::string Planner::refuses_mode(const algos::Algorithm& algorithm, const PlanKey& key) const {
-  const int ranks = in_.shape.ranks();
-  if (!order_matters(key)) return "";
-  if (key.arithmetic == Arithmetic::widened)
-    return fmt::format(
-        "reproducible mode serves sums and products of fp16 and bf16 on at most 2 ranks, not {}: partial results are "
-        "rounded on their way",
-        ranks);
-  if (algorithm.canonical(in_.shape, {.ordered = true})) return "";
-  return fmt::format("{} does not fold in the canonical order of reproducible mode for {} ranks placed like this",
-                     algorithm.name, ranks);
+std::string Planner::refuses_order(const algos::Algorithm& algorithm, const PlanKey& key) const {
+  if (!key.in_order || algorithm.canonical(in_.shape, {.ordered = true, .root = key.root})) return "";
+  return fmt::format(
+      "{} does not fold in the canonical order, which reproducible mode and operators that do not commute need, for {} "
+      "ranks placed like this",
+      algorithm.name, in_.shape.ranks());
 }
 
 double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
@@ -93,7 +86,7 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
       const algos::Spec spec{.direct = direct != 0,
                              .channels = static_cast<int>(channel_count),
                              .depth = 2,
-                             .ordered = order_matters(key),
+                             .ordered = key.in_order,
                              .root = key.root};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
       // One number after the other: an algorithm is cut by the one or by the other, seldom by both.
@@ -177,7 +170,7 @@ Planner::Considered Planner::consider(const PlanKey& key) const {
   for (const algos::Algorithm& algorithm : catalog) {
     const bool forced = key.algorithm >= 0;
     if (forced && &algorithm != &catalog[static_cast<std::size_t>(key.algorithm)]) continue;
-    std::string refusal = refuses_mode(algorithm, key);
+    std::string refusal = refuses_order(algorithm, key);
     if (refusal.empty()) {
       const std::optional<Choice> choice = best_of(algorithm, key);
       if (choice)

@@ -28,7 +28,6 @@ struct PlannerInputs {
   algos::Model model{};
   ArenaLayout layout{};
   bool direct = false;            ///< user buffers of node-mates can be read
-  bool reproducible = false;      ///< only algorithms whose results do not depend on the placement of the ranks
   std::uint64_t chunk_bytes = 0;  ///< 0: chosen
   std::uint64_t piece_bytes = 0;  ///< 0: chosen
   int channels = 0;               ///< 0: chosen
@@ -54,8 +53,8 @@ struct Plan {
 /// How much the order of folds shows in a result; what reproducible mode asks of an algorithm.
 enum class Arithmetic : std::uint8_t {
   exact,    ///< not at all: integers, which wrap
-  ordered,  ///< the same order gives the same bits: fp32 and fp64, and what does not round
-  widened,  ///< fp16 and bf16: also, between which folds a partial result is rounded to the element type
+  ordered,  ///< the same order gives the same bits: fp32, fp64, complex numbers, and what does not round
+  widened,  ///< 16- and 8-bit floats: also, between which folds a partial result is rounded to the element type
 };
 Arithmetic arithmetic_of(DType dtype, RedOp op);
 
@@ -64,7 +63,7 @@ struct PlanKey {
   Collective collective = Collective::all_reduce;  ///< no v-form
   std::uint64_t count = 0;                         ///< of a ranked collective, of one share
   std::uint32_t elem_bytes = 1;
-  Arithmetic arithmetic = Arithmetic::widened;
+  bool in_order = false;        ///< only algorithms that fold in the canonical order
   Rank root = 0;                ///< of a rooted collective; else 0
   std::int32_t algorithm = -1;  ///< forced: index in the catalog; −1: automatic
 
@@ -101,7 +100,7 @@ class Planner {
       return static_cast<std::size_t>(
           (key.count * 0x9e3779b97f4a7c15U) ^ (key.elem_bytes * 0x85ebca6bU) ^
           static_cast<std::uint64_t>(key.algorithm + 1) << 40U ^ static_cast<std::uint64_t>(key.root) << 48U ^
-          static_cast<std::uint64_t>(key.collective) << 56U ^ static_cast<std::uint64_t>(key.arithmetic) << 60U);
+          static_cast<std::uint64_t>(key.collective) << 56U ^ static_cast<std::uint64_t>(key.in_order) << 60U);
     }
   };
   struct Choice {
@@ -119,13 +118,12 @@ class Planner {
 
   Considered consider(const PlanKey& key) const;
   Plan make(const PlanKey& key);
-  bool order_matters(const PlanKey& key) const;
   std::optional<Choice> best_of(const algos::Algorithm& algorithm, const PlanKey& key) const;
   double cost_of(const Choice& choice, std::uint64_t bytes) const;
   std::optional<Plan> realize(Choice choice, const PlanKey& key, std::string* reason);
   std::size_t most_semaphores(const algos::Algorithm& algorithm, const algos::Spec& spec) const;
   Built& build(const algos::Algorithm& algorithm, const algos::Spec& spec);
-  std::string refuses_mode(const algos::Algorithm& algorithm, const PlanKey& key) const;
+  std::string refuses_order(const algos::Algorithm& algorithm, const PlanKey& key) const;
 
   PlannerInputs in_;
   std::map<std::string, std::unique_ptr<Built>> built_;

@@ -2,9 +2,11 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/tiny.hpp"
 
+#include <array>
 #include <cstring>
 
 #include "kernels/host/reduce.hpp"
+#include "kernels/host/user_fold.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -14,16 +16,12 @@ constexpr int kQuickLooks = 100;  ///< at a node-mate's line before anything els
 
 }  // namespace
 
-TinyCalls::TinyCalls(Members& members, Health& health, Waiter& waiter, bool crowded, bool in_order)
+TinyCalls::TinyCalls(Members& members, Health& health, bool crowded)
     : members_(members),
       health_(health),
-      waiter_(waiter),
       crowded_(crowded),
-      in_order_(in_order),
       allowed_(members.shape.nodes() == 1 && members.size() > 1 && members.size() <= kMaxRanks),
-      sources_(members.all.size()) {
-  if (in_order_) partials_.resize(members.all.size() * kInlineBytes);
-}
+      sources_(members.all.size()) {}
 
 bool TinyCalls::serves(const CallArgs& args) const {
   if (!allowed_) return false;
@@ -33,19 +31,30 @@ bool TinyCalls::serves(const CallArgs& args) const {
   return args.count <= kInlineBytes / size_of(args.dtype) / shares;
 }
 
-void TinyCalls::run(const Call& call, const CallArgs& args) {
-  const Rank me = members_.me;
-  const bool is_root = me == args.root;
-  const std::size_t share = args.count * size_of(args.dtype);
-  const BufferBytes bytes = buffer_bytes(args, me, members_.size());
-  publish(call, bytes.input);
+void TinyCalls::start(const Call& call, const CallArgs& args) {
+  call_ = call;
+  args_ = args;
+  const bool is_root = members_.me == args.root;
   const bool from_root = args.collective == Collective::broadcast || args.collective == Collective::scatter;
   const bool to_root = args.collective == Collective::reduce || args.collective == Collective::gather;
-  if (to_root && !is_root) return;
-  waiter_.reset();
-  for (Rank rank = 0; rank < members_.size(); ++rank)
-    if (!from_root || rank == args.root) meet(rank, call);
-  if (bytes.output == 0) return;
+  next_ = from_root ? args.root : 0;
+  end_ = from_root ? args.root + 1 : to_root && !is_root ? 0 : members_.size();
+  publish(call, buffer_bytes(args, members_.me, members_.size()).input);
+}
+
+bool TinyCalls::poll() {
+  for (; next_ < end_; ++next_)
+    if (!met(next_)) return false;
+  finish();
+  return true;
+}
+
+void TinyCalls::finish() {
+  const CallArgs& args = args_;
+  const Call& call = call_;
+  const Rank me = members_.me;
+  if (output_part(args.collective, me == args.root) == Part::none || args.count == 0) return;
+  const std::size_t share = args.count * size_of(args.dtype);
   const auto at = [&](Rank rank) { return members_.at(rank).arena.line(call.seq).payload; };
   const std::size_t own = static_cast<std::size_t>(me) * share;
   switch (args.collective) {
@@ -68,7 +77,7 @@ void TinyCalls::run(const Call& call, const CallArgs& args) {
       for (Rank rank = 0; rank < members_.size(); ++rank)
         sources_[static_cast<std::size_t>(rank)] =
             at(rank) + (args.collective == Collective::reduce_scatter ? own : std::size_t{0});
-      fold(call, args.count);
+      fold(args.count);
       break;
   }
 }
@@ -81,34 +90,48 @@ void TinyCalls::publish(const Call& call, std::size_t bytes) {
   for (const Member& member : members_.all) member.ring_bell();
 }
 
-/// Waits for the rank's line of this call.
-void TinyCalls::meet(Rank rank, const Call& call) {
-  const ControlLine& line = members_.at(rank).arena.line(call.seq);
-  for (int looks = crowded_ ? kQuickLooks : 0; line.seq.load(std::memory_order_acquire) != call.seq; ++looks)
-    if (looks >= kQuickLooks) health_.look(waiter_.idle());
-  if (line.summary == call.summary) return;
+/// Is the rank's line of this call there?
+bool TinyCalls::met(Rank rank) {
+  const ControlLine& line = members_.at(rank).arena.line(call_.seq);
+  for (int looks = crowded_ ? kQuickLooks : 0; line.seq.load(std::memory_order_acquire) != call_.seq; ++looks)
+    if (looks >= kQuickLooks) return false;
+  if (line.summary == call_.summary) return true;
   health_.note_mismatch(rank, line.summary);
   health_.mismatch();
 }
 
-void TinyCalls::fold(const Call& call, std::size_t count) {
-  if (in_order_) return fold_as_tree(call, count);
-  kernels::reduce(call.dtype, call.op, call.output, sources_.data(), static_cast<int>(sources_.size()), count,
-                  static_cast<std::uint32_t>(sources_.size()));
+void TinyCalls::fold(std::size_t count) {
+  if (call_.in_order) return fold_as_tree(count);
+  combine(call_.output, sources_.data(), static_cast<int>(sources_.size()), count, true);
 }
 
 /// The canonical tree over the ranks: lower ones on the left, left parts powers of two.
-void TinyCalls::fold_as_tree(const Call& call, std::size_t count) {
+void TinyCalls::fold_as_tree(std::size_t count) {
   const std::size_t ranks = sources_.size();
+  partials_.resize(ranks * kInlineBytes);
   for (std::size_t step = 1; step < ranks; step *= 2) {
     const bool last = 2 * step >= ranks;
     for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
       const void* pair[] = {sources_[left], sources_[left + step]};
-      std::byte* into = last ? call.output : partials_.data() + left * kInlineBytes;
-      kernels::reduce(call.dtype, call.op, into, pair, 2, count, last ? static_cast<std::uint32_t>(ranks) : 0);
+      std::byte* into = last ? call_.output : partials_.data() + left * kInlineBytes;
+      combine(into, pair, 2, count, last);
       sources_[left] = into;
     }
   }
+}
+
+void TinyCalls::combine(std::byte* into, const void* const* sources, int source_count, std::size_t count, bool last) {
+  if (call_.op != RedOp::user) {
+    kernels::reduce(call_.dtype, call_.op, into, sources, source_count, count,
+                    last ? static_cast<std::uint32_t>(sources_.size()) : 0);
+    return;
+  }
+  alignas(64) std::array<std::byte, 2 * kInlineBytes> scratch;
+  const std::size_t size = size_of(call_.dtype);
+  kernels::fold_by_user(*call_.user, call_.dtype, into, source_count, count, scratch,
+                        [&](int k, std::size_t first, std::size_t some, std::byte* to) {
+                          std::memcpy(to, static_cast<const std::byte*>(sources[k]) + first * size, some * size);
+                        });
 }
 
 }  // namespace umbel::runtime

@@ -10,36 +10,42 @@
 #include "runtime/arguments.hpp"
 #include "runtime/health.hpp"
 #include "runtime/members.hpp"
-#include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
 
 /// Calls of a few bytes inside one node: the data lies inside the control lines. Each rank writes its line and reads
-/// those that it needs: the root's, or all; a reduction is folded in the order of ranks, `in_order` as a tree.
+/// those that it needs: the root's, or all; a reduction is folded in the order of ranks; where the canonical order is
+/// asked for, as a tree.
 class TinyCalls {
  public:
   /// @param crowded  more ranks than cores: do not look twice
-  TinyCalls(Members& members, Health& health, Waiter& waiter, bool crowded, bool in_order);
+  TinyCalls(Members& members, Health& health, bool crowded);
 
   /// Whether such calls exist at all here, and such a one. The same on all ranks.
   bool serves(const CallArgs& args) const;
 
-  /// The whole call. @param call  as published to the others: `input` and `output` may be the same memory, in any of
-  /// the in-place forms.
-  void run(const Call& call, const CallArgs& args);
+  /// Begins a call: shows this rank's line. One at a time.
+  /// @param call  as published to the others: `input` and `output` may be the same memory, in any of the in-place forms
+  void start(const Call& call, const CallArgs& args);
+  /// Whether it is through: all lines that it needs are there, and the result is written. @throws on a mismatch
+  bool poll();
 
  private:
   void publish(const Call& call, std::size_t bytes);
-  void meet(Rank rank, const Call& call);
-  void fold(const Call& call, std::size_t count);
-  void fold_as_tree(const Call& call, std::size_t count);
+  bool met(Rank rank);
+  void finish();
+  void fold(std::size_t count);
+  void fold_as_tree(std::size_t count);
+  void combine(std::byte* into, const void* const* sources, int source_count, std::size_t count, bool last);
 
   Members& members_;
   Health& health_;
-  Waiter& waiter_;
-  bool crowded_, in_order_, allowed_;
+  bool crowded_, allowed_;
+  Call call_{};
+  CallArgs args_{};
+  Rank next_ = 0, end_ = 0;           ///< whose lines are still to be seen
   std::vector<const void*> sources_;  ///< of a fold, by rank
-  std::vector<std::byte> partials_;   ///< of a fold in order
+  std::vector<std::byte> partials_;   ///< of a fold in order; made when first needed
 };
 
 }  // namespace umbel::runtime

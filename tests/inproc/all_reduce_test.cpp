@@ -46,6 +46,19 @@ void check_call(runtime::Communicator& comm, const Case& c, bool in_place) {
     if (output[k] != kMark || output[kCanary + bytes + k] != kMark) throw std::runtime_error("wrote outside: " + what);
 }
 
+/// Another pair of a type and an operator for each number.
+std::pair<DType, RedOp> some_pair(std::uint64_t n) {
+  static const auto pairs = [] {
+    std::vector<std::pair<DType, RedOp>> all;
+    for (DType dtype : all_dtypes())
+      for (RedOp op : all_redops())
+        if (serves(op, dtype)) all.emplace_back(dtype, op);
+    return all;
+  }();
+  constexpr std::uint64_t kStride = 31;  // so that neighbours differ in both
+  return pairs[n * kStride % pairs.size()];
+}
+
 void expect_all_right(const Outcome& outcome) {
   for (std::size_t rank = 0; rank < outcome.size(); ++rank) EXPECT_EQ(outcome[rank], "") << "rank " << rank;
 }
@@ -69,8 +82,7 @@ TEST_P(EveryAlgorithm, GivesTheReference) {
       for (std::size_t count :
            {std::size_t{0}, std::size_t{1}, ranks - 1, ranks, ranks + 1, std::size_t{12345}, std::size_t{70001}}) {
         ++salt;
-        const DType dtype = all_dtypes()[salt % kDTypeCount];
-        const RedOp op = all_redops()[salt % kRedOpCount];
+        const auto [dtype, op] = some_pair(salt);
         // all out of place, all in place, mixed
         check_call(comm, {count, DType::fp32, RedOp::sum, salt}, salt % 2 == 0);
         check_call(comm, {count, dtype, op, salt}, (salt + static_cast<std::size_t>(comm.info().rank)) % 2 == 0);
@@ -107,7 +119,8 @@ TEST(EveryType, GivesTheReferenceInLinesAndByPrograms) {
     std::uint64_t salt = 0;
     for (DType dtype : all_dtypes())
       for (RedOp op : all_redops())
-        for (std::size_t count : {5, 500}) check_call(comm, {count, dtype, op, ++salt}, salt % 3 == 0);
+        for (std::size_t count : {5, 500})
+          if (serves(op, dtype)) check_call(comm, {count, dtype, op, ++salt}, salt % 3 == 0);
   }));
 }
 

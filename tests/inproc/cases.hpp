@@ -68,9 +68,9 @@ inline std::vector<std::byte> output_of(const Case& c, Rank rank, int ranks) {
   }
   std::vector<std::byte> all;
   for (Rank source = 0; source < ranks; ++source) {
-    const std::vector<std::byte> given = input_of(c, source, ranks);
-    const auto part = c.collective == Collective::all_to_all ? slice_of(given, at(rank), share) : given;
-    all.insert(all.end(), part.begin(), part.end());
+    std::vector<std::byte> given = input_of(c, source, ranks);
+    if (c.collective == Collective::all_to_all) given = slice_of(given, at(rank), share);
+    all.insert(all.end(), given.begin(), given.end());
   }
   return all;
 }

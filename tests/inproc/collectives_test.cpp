@@ -36,6 +36,14 @@ Placed placed_by(std::uint64_t bits, Collective collective) {
   return collective == Collective::reduce_scatter && bits % 3 == 1 ? Placed::at_start : Placed::in_place;
 }
 
+/// By turns one of the operators that serve the type.
+RedOp op_for(DType dtype, std::uint64_t turn) {
+  std::vector<RedOp> ops;
+  for (const RedOp op : all_redops())
+    if (serves(op, dtype)) ops.push_back(op);
+  return ops[turn % ops.size()];
+}
+
 std::vector<Collective> plain_collectives() {
   std::vector<Collective> all;
   for (const Collective c : all_collectives())
@@ -67,7 +75,7 @@ TEST_P(EveryCollective, GivesTheReferenceByEveryAlgorithm) {
           const Case c{algorithm.collective,
                        algorithm.collective == Collective::barrier ? 0 : count,
                        dtype,
-                       RedOp::sum,
+                       op_for(dtype, salt / 3),
                        root,
                        salt};
           const std::uint64_t bits = scrambled(salt * 64 + static_cast<std::uint64_t>(comm.info().rank));

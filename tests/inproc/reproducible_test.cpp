@@ -5,12 +5,14 @@
 // of the balanced tree over the ranks, computed here by scalar code. On values for which another order gives others.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
 
 #include "algos/algorithm.hpp"
 #include "inproc/ranks.hpp"
+#include "inproc/reference.hpp"
 
 namespace umbel::test {
 namespace {
@@ -26,6 +28,8 @@ std::vector<T> mixed(int rank, std::size_t count) {
   }
   return values;
 }
+
+std::uint16_t bfloat(float value) { return to_small<std::uint16_t>(value, 7); }
 
 /// The sum over ranks [low, high) as the canonical tree; the left part is the largest power of two below.
 template <class T>
@@ -123,11 +127,46 @@ TEST(ReproducibleMode, RefusesWhatWouldFoldInAnotherOrder) {
     comm.all_reduce(&one, &sum, 1, DType::fp32, RedOp::sum);
   });
   for (const std::string& text : outcome) EXPECT_NE(text.find("canonical order"), std::string::npos) << text;
-  const Outcome halves = run_ranks(3, reproducible(""), [&](runtime::Communicator& comm, Gathering&) {
-    std::uint16_t half = 0, sum = 0;
-    comm.all_reduce(&half, &sum, 1, DType::bf16, RedOp::sum);
-  });
-  for (const std::string& text : halves) EXPECT_NE(text.find("at most 2 ranks"), std::string::npos) << text;
+}
+
+/// Partial sums are carried in fp32 and rounded once, whatever the placement; avg divides before.
+TEST_P(Reproducible, HalvesAreRoundedOnce) {
+  constexpr std::size_t kMost = 3000;
+  const int ranks = GetParam().ranks;
+  std::vector<std::vector<float>> inputs;
+  std::vector<std::vector<std::uint16_t>> halves;
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::vector<std::uint16_t> mine;
+    std::vector<float> values;
+    for (const float value : mixed<float>(rank, kMost)) {
+      mine.push_back(bfloat(value));
+      values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(mine.back()) << 16U));
+    }
+    inputs.push_back(values);
+    halves.push_back(mine);
+  }
+  std::vector<std::uint16_t> sum, average;
+  for (std::size_t i = 0; i < kMost; ++i) {
+    const float total = tree_sum(inputs, 0, inputs.size(), i);
+    sum.push_back(bfloat(total));
+    average.push_back(bfloat(total / static_cast<float>(ranks)));
+  }
+  for (const std::string& nodes : GetParam().placements) {
+    const Outcome outcome = run_ranks(ranks, reproducible(nodes), [&](runtime::Communicator& comm, Gathering&) {
+      const std::vector<std::uint16_t>& mine = halves[static_cast<std::size_t>(comm.info().rank)];
+      for (const std::size_t count : {std::size_t{1}, std::size_t{60}, std::size_t{100}, kMost}) {
+        for (const RedOp op : {RedOp::sum, RedOp::avg}) {
+          std::vector<std::uint16_t> got(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(count));
+          comm.all_reduce(count % 100 == 0 ? got.data() : mine.data(), got.data(), count, DType::bf16, op);
+          const std::vector<std::uint16_t>& wanted = op == RedOp::sum ? sum : average;
+          if (!std::equal(got.begin(), got.end(), wanted.begin()))
+            throw std::runtime_error(
+                fmt::format("{} of {}: other bits than one rounding of the tree", name_of(op), count));
+        }
+      }
+    });
+    for (const std::string& text : outcome) EXPECT_EQ(text, "") << "on nodes " << nodes;
+  }
 }
 
 TEST(ReproducibleMode, IntegersAndMaximaOfHalvesAreServed) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -266,6 +267,8 @@ TEST_F(Api, AdapterTakesSubgroups) {
 TEST_F(Api, CppTypesAndOwnership) {
   static_assert(dtype_of<long> == UMBEL_INT64 && dtype_of<unsigned char> == UMBEL_UINT8 &&
                 dtype_of<Half> == UMBEL_FP16);
+  static_assert(dtype_of<Fp8E4M3> == UMBEL_FP8_E4M3 && dtype_of<std::complex<double>> == UMBEL_COMPLEX128 &&
+                dtype_of<ValueIndex<short>> == UMBEL_INT16_INT32 && !Element<std::complex<int>>);
   static_assert(!Element<bool> && !Element<long double> && !std::is_copy_constructible_v<Comm>);
   Comm moved = std::move(comm_);
   EXPECT_FALSE(comm_);

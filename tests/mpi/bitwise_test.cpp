@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -121,33 +122,42 @@ void expect_equal_bits() {
   EXPECT_GT(ran, 0);
 }
 
-/// 16-bit floats: any significand, exponents within ±5 of 1, so that nothing overflows.
+/// 16- and 8-bit floats: any significand, exponents so near to 1 that nothing overflows.
 template <class T>
-T sixteen_bits(int rank, std::size_t index) {
-  constexpr bool is_half = std::same_as<T, Half>;
-  constexpr unsigned kFractionBits = is_half ? 10 : 7;
-  constexpr unsigned kBias = is_half ? 15 : 127;
+T small_float(int rank, std::size_t index) {
+  constexpr unsigned kBits = 8 * sizeof(T);
+  constexpr unsigned kFractionBits = std::same_as<T, Half>       ? 10
+                                     : std::same_as<T, BFloat16> ? 7
+                                     : std::same_as<T, Fp8E4M3>  ? 3
+                                                                 : 2;
+  constexpr unsigned kBias = (1U << (kBits - kFractionBits - 2)) - 1;
+  constexpr unsigned kSpan = kBias > 7 ? 5 : 2;
   const std::uint64_t random = mix(mix(static_cast<std::uint64_t>(rank) + 1) + index);
   const auto fraction = static_cast<unsigned>(random >> 40U) & ((1U << kFractionBits) - 1);
-  const unsigned exponent = kBias - 5 + static_cast<unsigned>(random % 11);
-  const unsigned sign = static_cast<unsigned>(random >> 63U) << 15U;
-  return {static_cast<std::uint16_t>(sign | exponent << kFractionBits | fraction)};
+  const unsigned exponent = kBias - kSpan + static_cast<unsigned>(random % (2 * kSpan + 1));
+  const unsigned sign = static_cast<unsigned>(random >> 63U) << (kBits - 1);
+  return {static_cast<decltype(T::bits)>(sign | exponent << kFractionBits | fraction)};
 }
 
-template <class T>
-void expect_equal_sixteen_bits() {
+std::complex<float> complex_number(int rank, std::size_t index) {
+  return {mixed_magnitude<float>(rank, index), mixed_magnitude<float>(rank, index + kCount)};
+}
+
+/// @param make  an element of a rank and an index
+template <class T, class Make>
+void expect_equal_everywhere(Make make, const std::vector<umbel_op_t>& ops) {
   int rank = 0;
   int ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   std::vector<T> input(kCount);
-  for (std::size_t i = 0; i < kCount; ++i) input[i] = sixteen_bits<T>(rank, i);
+  for (std::size_t i = 0; i < kCount; ++i) input[i] = make(rank, i);
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
     for (const std::string& algorithm : all_algorithms()) {
       if (comm.refusal(algorithm, {.count = kCount, .dtype = dtype_of<T>})) continue;
       comm.set_algorithm(algorithm);
-      for (const umbel_op_t op : {UMBEL_SUM, UMBEL_AVG}) {
+      for (const umbel_op_t op : ops) {
         std::vector<T> result(kCount);
         comm.all_reduce(input, result, op);
         EXPECT_EQ(ranks_with_other_bits(result), 0U) << algorithm << ", " << layout.name << ", op " << op;
@@ -157,8 +167,11 @@ void expect_equal_sixteen_bits() {
   }
 }
 
-TEST(Bitwise, Fp16) { expect_equal_sixteen_bits<Half>(); }
-TEST(Bitwise, Bf16) { expect_equal_sixteen_bits<BFloat16>(); }
+TEST(Bitwise, Fp16) { expect_equal_everywhere<Half>(small_float<Half>, {UMBEL_SUM, UMBEL_AVG}); }
+TEST(Bitwise, Bf16) { expect_equal_everywhere<BFloat16>(small_float<BFloat16>, {UMBEL_SUM, UMBEL_AVG}); }
+TEST(Bitwise, Fp8E4M3) { expect_equal_everywhere<Fp8E4M3>(small_float<Fp8E4M3>, {UMBEL_SUM, UMBEL_AVG}); }
+TEST(Bitwise, Fp8E5M2) { expect_equal_everywhere<Fp8E5M2>(small_float<Fp8E5M2>, {UMBEL_SUM, UMBEL_AVG}); }
+TEST(Bitwise, Complex64) { expect_equal_everywhere<std::complex<float>>(complex_number, {UMBEL_SUM, UMBEL_PROD}); }
 TEST(Bitwise, Fp32) { expect_equal_bits<float>(); }
 TEST(Bitwise, Fp64) { expect_equal_bits<double>(); }
 

@@ -66,11 +66,13 @@ int main(int argc, char** argv) {
   EXPECT(call.algorithm != NULL && umbel_algorithm_summary(UMBEL_ALL_REDUCE, call.algorithm) != NULL);
 
   /* values outside of the enums, as a C caller can pass them */
-  EXPECT(umbel_all_reduce(send, recv, COUNT, (umbel_dtype_t)12, UMBEL_SUM, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT(strstr(umbel_last_error(), "dtype 12") != NULL);
+  EXPECT(umbel_all_reduce(send, recv, COUNT, (umbel_dtype_t)21, UMBEL_SUM, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT(strstr(umbel_last_error(), "dtype 21") != NULL);
   EXPECT(umbel_all_reduce(send, recv, COUNT, (umbel_dtype_t)-1, UMBEL_SUM, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT(umbel_all_reduce(send, recv, COUNT, UMBEL_FP32, (umbel_op_t)5, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
-  EXPECT(strstr(umbel_last_error(), "op 5") != NULL);
+  EXPECT(umbel_all_reduce(send, recv, COUNT, UMBEL_FP32, 13, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT(strstr(umbel_last_error(), "op 13") != NULL);
+  EXPECT(umbel_all_reduce(send, recv, COUNT, UMBEL_FP32, UMBEL_BAND, comm) == UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT(strstr(umbel_last_error(), "band does not serve fp32") != NULL);
   EXPECT(strcmp(umbel_result_name((umbel_result_t)99), "unknown result") == 0);
 
   for (index = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, index) != NULL; ++index) {

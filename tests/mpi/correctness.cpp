@@ -30,6 +30,7 @@ using namespace umbel;
 using namespace umbel::test;
 
 constexpr std::size_t kLargestCount = std::size_t{1} << 20U;
+constexpr std::size_t kLargestElement = 16;
 constexpr std::uint64_t kSeed = 0x7465737473ULL;
 constexpr std::array kModes{"out-of-place", "in-place", "in-place on odd ranks"};
 
@@ -50,8 +51,8 @@ class Sweep {
         layouts_(only ? std::vector<Layout>{layouts_for(ranks).at(*only)} : layouts_for(ranks)),
         counts_(counts_for(ranks)),
         algorithms_(all_algorithms()),
-        send_(kLargestCount * sizeof(double)),
-        recv_(kLargestCount * sizeof(double)) {
+        send_(kLargestCount * kLargestElement),
+        recv_(kLargestCount * kLargestElement) {
     algorithms_.emplace_back("auto");
     for (const Layout& layout : layouts_) comms_.push_back(make_comm(layout.nodes));
     find_refusals();
@@ -176,8 +177,11 @@ class Sweep {
   std::map<std::string, int> runs_of_;
 };
 
+bool exists(std::size_t type, std::size_t op) { return combine(bench::all_types()[type], bench::all_ops()[op]); }
+
 void run_sample(Sweep& sweep) {
   const auto allowed = [&](std::size_t i, std::size_t a, std::size_t j, std::size_t b) {
+    if (i == kType && j == kOp) return exists(a, b);
     if (i == kAlgorithm && j == kLayout) return sweep.served(a, b);
     return (i != kAlgorithm || sweep.served_anywhere(a)) && (j != kAlgorithm || sweep.served_anywhere(b));
   };
@@ -188,7 +192,7 @@ void run_product(Sweep& sweep) {
   const std::vector<std::size_t> sizes = sweep.sizes();
   Choice choice(sizes.size(), 0);
   while (true) {
-    if (sweep.served(choice[kAlgorithm], choice[kLayout])) sweep.run(choice);
+    if (sweep.served(choice[kAlgorithm], choice[kLayout]) && exists(choice[kType], choice[kOp])) sweep.run(choice);
     std::size_t factor = 0;
     while (factor < sizes.size() && ++choice[factor] == sizes[factor]) choice[factor++] = 0;
     if (factor == sizes.size()) return;

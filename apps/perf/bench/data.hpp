@@ -9,19 +9,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "elements.hpp"
 #include "types.hpp"
 
 namespace umbel::bench {
 
-/// How the inputs are chosen, so that no rounding can happen anywhere:
-///   integers      any bits; the arithmetic wraps, which is associative (prod: odd numbers, or all would soon be 0)
-///   float sum     small whole numbers; every partial sum over any subset of ranks fits into the significand
-///   float avg     the same, times the number of ranks: the sum is divisible
-///   float prod    ± powers of two, the sum of all exponents in range
-///   float min/max multiples of a power of two that fit
-/// Where so many ranks cannot all contribute (256 for a bf16 sum), a part of them does, another one at each index. For
-/// bf16 and fp16 avg over more ranks than the significand can count the data is zero.
-///
 /// One rank's input in one iteration is a window, sliding with the iteration, of a periodic sequence; the period is
 /// prime, so that a block out of place does not go unnoticed. Filling and checking thus cost a copy and a comparison.
 class Pattern {
@@ -45,17 +37,5 @@ class Pattern {
   std::vector<std::byte> input_;     // kPeriod elements
   std::vector<std::byte> expected_;  // kPeriod elements
 };
-
-/// One element, as the pattern's tables hold it; for tests. Integers: the bits, sign-extended. Floats: the value.
-struct Scalar {
-  std::uint64_t bits = 0;
-  double value = 0;
-};
-Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed,
-                     std::size_t index);
-/// The reduction over all ranks, done one after another in rank order.
-Scalar expected_element(const TypeInfo& type, const OpInfo& op, int ranks, std::uint64_t seed, std::size_t index);
-/// Writes the element as `type` has it in memory. The value is representable.
-void encode(const TypeInfo& type, const Scalar& scalar, void* element);
 
 }  // namespace umbel::bench

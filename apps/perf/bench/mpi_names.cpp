@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "collective.hpp"
 
+#include <cstdint>
+
 namespace umbel::bench {
 
 MPI_Datatype mpi_type(const TypeInfo& type) {
@@ -26,8 +28,25 @@ MPI_Datatype mpi_type(const TypeInfo& type) {
       return MPI_FLOAT;
     case UMBEL_FP64:
       return MPI_DOUBLE;
+    case UMBEL_COMPLEX64:
+      return MPI_C_FLOAT_COMPLEX;
+    case UMBEL_COMPLEX128:
+      return MPI_C_DOUBLE_COMPLEX;
+    case UMBEL_FP32_INT32:
+      return MPI_FLOAT_INT;
+    case UMBEL_FP64_INT32:
+      return MPI_DOUBLE_INT;
+    case UMBEL_INT32_INT32:
+      return MPI_2INT;
+    case UMBEL_INT64_INT32:
+      static_assert(sizeof(long) == sizeof(std::int64_t));
+      return MPI_LONG_INT;
+    case UMBEL_INT16_INT32:
+      return MPI_SHORT_INT;
     case UMBEL_FP16:
     case UMBEL_BF16:
+    case UMBEL_FP8_E4M3:
+    case UMBEL_FP8_E5M2:
       return MPI_DATATYPE_NULL;
   }
   return MPI_DATATYPE_NULL;
@@ -43,10 +62,25 @@ MPI_Op mpi_op(const OpInfo& op) {
       return MPI_MIN;
     case UMBEL_MAX:
       return MPI_MAX;
-    case UMBEL_AVG:
-      return MPI_OP_NULL;
+    case UMBEL_BAND:
+      return MPI_BAND;
+    case UMBEL_BOR:
+      return MPI_BOR;
+    case UMBEL_BXOR:
+      return MPI_BXOR;
+    case UMBEL_LAND:
+      return MPI_LAND;
+    case UMBEL_LOR:
+      return MPI_LOR;
+    case UMBEL_LXOR:
+      return MPI_LXOR;
+    case UMBEL_MINLOC:
+      return MPI_MINLOC;
+    case UMBEL_MAXLOC:
+      return MPI_MAXLOC;
+    default:
+      return MPI_OP_NULL;  // avg
   }
-  return MPI_OP_NULL;
 }
 
 }  // namespace umbel::bench

@@ -102,6 +102,18 @@ std::vector<Info> infos_of(const char* flag, const char* noun, const std::string
   return infos;
 }
 
+/// What was asked for by name must exist; `all` means all that does.
+void refuse_combinations(const Options& options, const std::string& types, const std::string& ops) {
+  const auto has_all = [](const std::string& list) { return std::ranges::count(split(list), "all") != 0; };
+  const bool all = has_all(types) || has_all(ops);
+  for (const TypeInfo& type : options.types) {
+    for (const OpInfo& op : options.ops) {
+      if (all || combine(type, op)) continue;
+      throw UsageError(fmt::format("-d {} -o {}: {} does not serve {}", types, ops, op.name, type.name));
+    }
+  }
+}
+
 std::vector<std::string> known_algorithms() {
   std::vector<std::string> names;
   for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i)
@@ -183,6 +195,7 @@ Options interpret(Options options, const Raw& raw, int ranks) {
   take_timeout(options, raw.timeout);
   options.types = infos_of("-d", "type", raw.types, all_types(), find_type);
   options.ops = infos_of("-o", "operator", raw.ops, all_ops(), find_op);
+  refuse_combinations(options, raw.types, raw.ops);
   take_algorithms(options, raw);
   if (!raw.peer.empty() && raw.peer != "mpi") {
     throw UsageError(fmt::format("--peer {}: no such peer; there is mpi", raw.peer));
@@ -202,7 +215,10 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("-N,--run_cycles", raw.cycles, "Run the whole sweep so many times, 0: until stopped (default 1)");
   app.add_option("-d,--datatype", raw.types,
                  "Type, a comma list, or all (default float); nccl-tests' names and fp32, bf16, …");
-  app.add_option("-o,--op", raw.ops, "sum, prod, min, max, avg, a comma list, or all (default sum)");
+  app.add_option(
+      "-o,--op", raw.ops,
+      "sum, prod, min, max, avg, band, bor, bxor, land, lor, lxor, minloc, maxloc, a comma list, or all that serve "
+      "the type (default sum)");
   app.add_option("-r,--root", raw.root, "Root, where the collective has one (default 0)");
   app.add_option("-c,--check", raw.check, "Check the results of so many iterations, 0: none (default 1)");
   app.add_option("-a,--average", raw.across,

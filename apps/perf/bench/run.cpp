@@ -135,6 +135,7 @@ void run_sweep(const Collective& collective, const Options& options, Session& se
   for (int cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     for (const TypeInfo& type : options.types) {
       for (const OpInfo& op : options.ops) {
+        if (!combine(type, op)) continue;  // one of them was `all`: parse_options sees to it
         const Pattern pattern(type, op, session.size(), session.rank(), kSeed);
         for (const std::uint64_t count : counts_of(bytes, type.size)) {
           for (const std::string& algorithm : algorithms) {

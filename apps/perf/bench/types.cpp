@@ -22,11 +22,23 @@ constexpr std::array kTypes = {
     TypeInfo{UMBEL_BF16, "bf16", "bfloat16", 2, Kind::floating, 8},
     TypeInfo{UMBEL_FP32, "fp32", "float", 4, Kind::floating, 24},
     TypeInfo{UMBEL_FP64, "fp64", "double", 8, Kind::floating, 53},
+    TypeInfo{UMBEL_FP8_E4M3, "fp8_e4m3", "f8e4m3", 1, Kind::floating, 4},
+    TypeInfo{UMBEL_FP8_E5M2, "fp8_e5m2", "f8e5m2", 1, Kind::floating, 3},
+    TypeInfo{UMBEL_COMPLEX64, "complex64", "complex64", 8, Kind::complex, 24},
+    TypeInfo{UMBEL_COMPLEX128, "complex128", "complex128", 16, Kind::complex, 53},
+    TypeInfo{UMBEL_FP32_INT32, "fp32_int32", "float_int", 8, Kind::pair, 24},
+    TypeInfo{UMBEL_FP64_INT32, "fp64_int32", "double_int", 16, Kind::pair, 53},
+    TypeInfo{UMBEL_INT32_INT32, "int32_int32", "2int", 8, Kind::pair, 0},
+    TypeInfo{UMBEL_INT64_INT32, "int64_int32", "long_int", 16, Kind::pair, 0},
+    TypeInfo{UMBEL_INT16_INT32, "int16_int32", "short_int", 8, Kind::pair, 0},
 };
 
 constexpr std::array kOps = {
-    OpInfo{UMBEL_SUM, "sum"}, OpInfo{UMBEL_PROD, "prod"}, OpInfo{UMBEL_MIN, "min"},
-    OpInfo{UMBEL_MAX, "max"}, OpInfo{UMBEL_AVG, "avg"},
+    OpInfo{UMBEL_SUM, "sum"},       OpInfo{UMBEL_PROD, "prod"}, OpInfo{UMBEL_MIN, "min"},
+    OpInfo{UMBEL_MAX, "max"},       OpInfo{UMBEL_AVG, "avg"},   OpInfo{UMBEL_BAND, "band"},
+    OpInfo{UMBEL_BOR, "bor"},       OpInfo{UMBEL_BXOR, "bxor"}, OpInfo{UMBEL_LAND, "land"},
+    OpInfo{UMBEL_LOR, "lor"},       OpInfo{UMBEL_LXOR, "lxor"}, OpInfo{UMBEL_MINLOC, "minloc"},
+    OpInfo{UMBEL_MAXLOC, "maxloc"},
 };
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -37,6 +49,24 @@ bool same_name(std::string_view a, std::string_view b) {
 
 std::span<const TypeInfo> all_types() { return kTypes; }
 std::span<const OpInfo> all_ops() { return kOps; }
+
+bool combine(const TypeInfo& type, const OpInfo& op) {
+  const bool integer = type.kind == Kind::signed_integer || type.kind == Kind::unsigned_integer;
+  switch (op.op) {
+    case UMBEL_SUM:
+    case UMBEL_PROD:
+    case UMBEL_AVG:
+      return type.kind != Kind::pair;
+    case UMBEL_MIN:
+    case UMBEL_MAX:
+      return integer || type.kind == Kind::floating;
+    case UMBEL_MINLOC:
+    case UMBEL_MAXLOC:
+      return type.kind == Kind::pair;
+    default:
+      return integer;  // bitwise and logical
+  }
+}
 
 std::optional<TypeInfo> find_type(std::string_view name) {
   for (const TypeInfo& type : kTypes) {

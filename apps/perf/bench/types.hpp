@@ -13,7 +13,13 @@
 
 namespace umbel::bench {
 
-enum class Kind { signed_integer, unsigned_integer, floating };
+enum class Kind {
+  signed_integer,
+  unsigned_integer,
+  floating,
+  complex,  ///< two floats
+  pair,     ///< a signed integer or a float, and an index of 32 bits
+};
 
 struct TypeInfo {
   umbel_dtype_t dtype;
@@ -21,7 +27,7 @@ struct TypeInfo {
   std::string_view alias;  ///< nccl-tests': float; the same as `name` where there is no other
   std::size_t size;        ///< bytes
   Kind kind;
-  int significand_bits;  ///< of a float, the hidden one included; else 0
+  int significand_bits;  ///< of a float, or those in a complex number or a pair, the hidden one included; else 0
 };
 
 struct OpInfo {
@@ -31,6 +37,9 @@ struct OpInfo {
 
 std::span<const TypeInfo> all_types();
 std::span<const OpInfo> all_ops();
+
+/// Whether there is such a reduction.
+bool combine(const TypeInfo& type, const OpInfo& op);
 
 /// By either name, in any case.
 std::optional<TypeInfo> find_type(std::string_view name);

@@ -99,7 +99,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 }
 
 bool canonical(const Shape& shape, const Spec& spec) {
-  return ring_canonical(Groups(shape).spans(spec.ordered), shape);
+  return folds_around_canonically(Groups(shape).spans(spec.ordered), shape);
 }
 
 double cost(const CostQuery& query) {

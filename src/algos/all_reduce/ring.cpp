@@ -22,6 +22,7 @@
 
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/all_reduce/ring_lanes.hpp"
+#include "algos/canonical.hpp"
 #include "algos/cost.hpp"
 #include "algos/order.hpp"
 
@@ -53,7 +54,9 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 2 * (p - 1), .sent = 2.0 * (p - 1) / p};
 }
 
-bool canonical(const Shape& shape, const Spec&) { return ring_canonical(spans_of(ranks_in_order(shape)), shape); }
+bool canonical(const Shape& shape, const Spec&) {
+  return folds_around_canonically(spans_of(ranks_in_order(shape)), shape);
+}
 
 double cost(const CostQuery& query) {
   const CostTerms terms(query);

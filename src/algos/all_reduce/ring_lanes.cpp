@@ -183,16 +183,4 @@ double ring_cost(const CostTerms& t, int members, double block, double chunks, i
          gathering + (chunks - 1) * gather_pace;
 }
 
-bool ring_canonical(const std::vector<Span>& members, const Shape& shape) {
-  for (std::size_t start = 0; start < members.size(); ++start) {
-    Span block = members[start];
-    for (std::size_t hops = 1; hops < members.size(); ++hops) {
-      block = fold({block, members[(start + hops) % members.size()]});
-      if (block.leaves == 0) return false;
-    }
-    if (!block.canonical(shape)) return false;
-  }
-  return true;
-}
-
 }  // namespace umbel::algos::all_reduce

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "algos/builder.hpp"
-#include "algos/canonical.hpp"
 #include "algos/cost.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -32,9 +31,6 @@ constexpr int ring_slots(int depth) { return 2 * depth; }
 
 /// Writes the lanes of one member. @pre at least two members
 void write_ring(Builder& builder, const RingSetup& setup);
-
-/// Whether every block is canonical, by what the members' operands contain, around the ring.
-bool ring_canonical(const std::vector<Span>& members, const Shape& shape);
 
 /// Seconds that a ring of `members` over a network takes for blocks of `block` bytes, cut in `chunks`; `sharers` rings
 /// share a node's link.

@@ -5,34 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "algos/order.hpp"
-
 namespace umbel::algos::all_reduce {
 namespace {
-
-/// A member of the in-order tree over positions low … high−1, in positions.
-struct Position {
-  int parent = -1;
-  struct Child {
-    int at = 0, low = 0, high = 0;
-  };
-  std::vector<Child> children;
-};
-
-/// Root of the in-order tree over [low, high): everything left of it is a perfect tree.
-int middle(int low, int high) { return low + (1 << floor_log2(high - low)) - 1; }
-
-Position in_order_position(int at, int members) {
-  Position place;
-  int low = 0, high = members;
-  for (int root = middle(low, high); root != at; root = middle(low, high)) {
-    place.parent = root;
-    (at < root ? high : low) = at < root ? root : root + 1;
-  }
-  if (low < at) place.children.push_back({middle(low, at), low, at});
-  if (at + 1 < high) place.children.push_back({middle(at + 1, high), at + 1, high});
-  return place;
-}
 
 /// The lanes of one rank in one tree: up and down do not wait for each other, chunk by chunk.
 class TreeLanes {
@@ -93,11 +67,7 @@ class TreeLanes {
     std::vector<Rank> children;
     for (const auto& child : place_.children) children.push_back(rank_of(child.member));
     to_children_.emplace(b_, down_.memory, down_.send, stream(false, b_.rank()), children);
-    if (is_root()) return;
-    if (parent_local())
-      from_parent_.emplace(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
-    else if (!is_leaf() || setup_.done)
-      landed_ = b_.flag();
+    if (!is_root()) from_parent_.emplace(b_, down_.memory, down_.recv, stream(false, rank_of(place_.parent)));
   }
 
   /// Children and own operand, in the order of the lowest member that each contains.
@@ -129,8 +99,8 @@ class TreeLanes {
   }
 
   void broadcast_down(const Range& chunk) {
-    Wait here = is_root() ? finished_.wait : landed_.wait;
-    if (!is_root()) receive(chunk);
+    // Over a net: the own operand lies, maybe, in these very elements: it must have been folded, or a leaf's have left.
+    Wait here = is_root() ? finished_.wait : from_parent_->take(chunk, !is_leaf() || bool(setup_.done), reusable_.wait);
     if (setup_.done) {
       if (here) b_.wait(down_.memory, here);
       here = {};
@@ -139,55 +109,18 @@ class TreeLanes {
     to_children_->push(b_.output(chunk), chunk, here);
   }
 
-  void receive(const Range& chunk) {
-    if (parent_local()) {
-      b_.copy(down_.memory, b_.output(chunk), from_parent_->front(chunk));
-      from_parent_->pop();
-      return;
-    }
-    // The own operand lies, maybe, in these very elements: it must have been folded, or a leaf's have left.
-    b_.wait(down_.recv, reusable_.wait);
-    b_.recv(down_.recv, b_.output(chunk), rank_of(place_.parent), setup_.channel, landed_.raise);
-  }
-
   Builder& b_;
   const TreePlace& place_;
   const TreeSetup& setup_;
   Lanes up_, down_;
   std::optional<Intake> from_children_;
-  std::optional<Outbox> to_parent_;   // none at the root
-  std::optional<Inbox> from_parent_;  // when it is local
+  std::optional<Outbox> to_parent_;  // none at the root
+  std::optional<Landing> from_parent_;
   std::optional<Fanout> to_children_;
-  Flag finished_{}, reusable_{}, landed_{};
+  Flag finished_{}, reusable_{};
 };
 
 }  // namespace
-
-TreePlace binomial_place(int member, int members) {
-  TreePlace place;
-  if (member != 0) place.parent = member & (member - 1);
-  for (int bit = 1; member + bit < members && (member & bit) == 0; bit <<= 1)
-    place.children.push_back({member + bit, member + bit});
-  return place;
-}
-
-TreePlace double_tree_place(int tree, int member, int members) {
-  // Tree 1 puts the members in other positions of the same tree.
-  const bool mirrored = tree == 1 && members % 2 == 0;
-  const bool shifted = tree == 1 && !mirrored;
-  auto swap = [&](int n) { return mirrored ? members - 1 - n : n; };
-  auto position_of = [&](int m) { return shifted ? modulo(m - 1, members) : swap(m); };
-  auto member_at = [&](int at) { return shifted ? modulo(at + 1, members) : swap(at); };
-  const Position position = in_order_position(position_of(member), members);
-  TreePlace place;
-  if (position.parent >= 0) place.parent = member_at(position.parent);
-  for (const auto& child : position.children) {
-    const bool holds_zero = shifted && child.high == members;  // member 0 has the last position
-    const int lowest = holds_zero ? 0 : member_at(mirrored ? child.high - 1 : child.low);
-    place.children.push_back({member_at(child.at), lowest});
-  }
-  return place;
-}
 
 Span double_tree_span(int tree, const std::vector<Span>& members) {
   const auto count = static_cast<int>(members.size());

@@ -9,26 +9,10 @@
 
 #include "algos/builder.hpp"
 #include "algos/canonical.hpp"
+#include "algos/lanes/tree.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::all_reduce {
-
-/// A member's place in a tree over members 0 … m−1.
-struct TreePlace {
-  struct Child {
-    int member = 0;
-    int lowest = 0;  ///< lowest member of its subtree
-  };
-  int parent = -1;
-  std::vector<Child> children;
-};
-
-/// Binomial tree with root 0: a member's parent is itself without its lowest set bit.
-TreePlace binomial_place(int member, int members);
-
-/// One of two binary trees in which (but for one member) every inner member of one is a leaf of the other.
-/// Tree 0 is an in-order tree; tree 1 is its mirror image, or, for an odd number of members, is shifted by one.
-TreePlace double_tree_place(int tree, int member, int members);
 
 /// What the lanes of one tree work on.
 struct TreeSetup {

@@ -31,6 +31,7 @@
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/builder.hpp"
 #include "algos/cost.hpp"
+#include "algos/order.hpp"
 
 namespace umbel::algos::all_reduce {
 namespace {
@@ -38,17 +39,10 @@ namespace {
 enum Kind { kShown, kDone, kStagedKinds, kLeft = kStagedKinds, kDirectKinds };
 constexpr int kEntered = kShown;
 
-/// The other ranks, beginning after the own, so that not all ranks turn to the same peer at once.
-std::vector<Rank> others(Rank rank, int p) {
-  std::vector<Rank> peers;
-  for (int k = 1; k < p; ++k) peers.push_back((rank + k) % p);
-  return peers;
-}
-
 Program build_staged(Rank rank, const Shape& shape, const Spec& spec) {
   const int depth = spec.depth;
   const int p = shape.ranks();
-  const std::vector<Rank> peers = others(rank, p);
+  const std::vector<Rank> peers = others_in_turn(rank, p);
   Builder b(rank, shape, {.blocks = p, .pieces = true}, kStagedKinds);
   const int shown = b.region(depth, p, true);
   const int results = b.region(depth);
@@ -83,7 +77,7 @@ Program build_staged(Rank rank, const Shape& shape, const Spec& spec) {
 
 Program build_direct(Rank rank, const Shape& shape, const Spec& spec) {
   const int p = shape.ranks();
-  const std::vector<Rank> peers = others(rank, p);
+  const std::vector<Rank> peers = others_in_turn(rank, p);
   Builder b(rank, shape, {.blocks = p, .pieces = true}, kDirectKinds);
   const FoldSlots partials = b.fold_region(spec.ordered, p);
   const LaneRef fold = b.memory_lane();

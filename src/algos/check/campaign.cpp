@@ -29,7 +29,7 @@ constexpr Spec kSpecs[] = {{.direct = false, .channels = 1, .depth = 2},
                            {.direct = true, .channels = 3, .depth = 2},
                            {.direct = false, .channels = 2, .depth = 3}};
 /// For each shape of few ranks when not all are wanted: a rotation, so that each algorithm meets every spec.
-constexpr std::size_t kQuickSpecs = 3, kUsualSpecs = 4;
+constexpr std::size_t kQuickSpecs = 3, kUsualSpecs = 4, kSomeSpecs = 3;
 
 class Planner {
  public:
@@ -63,10 +63,13 @@ class Planner {
     if (quick() && ranks > kSome && std::ranges::find(kSampledRanks, ranks) == std::end(kSampledRanks)) return;
     const Effort effort = !quick() && ranks <= (full() ? kSome : kFew + 4) ? Effort::full : Effort::quick;
     // With few ranks all shapes and specs; then a rotation, so that each algorithm still meets all of them.
-    const bool all_shapes = full() || ranks <= (quick() ? kFew : kSome);
-    const bool all_specs = full() || ranks <= kFew;
-    const std::size_t specs = !all_specs ? 1 : full() ? std::size(kSpecs) : quick() ? kQuickSpecs : kUsualSpecs;
-    const std::size_t some = quick() && ranks > kSome ? 2 : 4;
+    const bool all_shapes = ranks <= (quick() ? kFew : kSome);
+    const bool all_specs = ranks <= (full() ? kSome : kFew);
+    const std::size_t specs = !all_specs ? full() ? kSomeSpecs : 1
+                              : full()   ? std::size(kSpecs)
+                              : quick()  ? kQuickSpecs
+                                         : kUsualSpecs;
+    const std::size_t some = full() ? 8 : quick() && ranks > kSome ? 2 : 4;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
       const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
       const std::size_t turn = a + static_cast<std::size_t>(ranks);

@@ -190,7 +190,10 @@ class Factory {
 
   /// Other elements: the next block, chunk or piece, whatever there is several of.
   void shift(const Slice& s, const std::string& name, bool destination, std::uint32_t k) {
-    if (right_.blocks > s.blocks) {
+    // A slot that is no image holds any share alike: they are equally long.
+    const bool any_share =
+        right_.shares == 1 && s.buffer == Buffer::window && !right_.regions[static_cast<std::size_t>(s.region)].image;
+    if (right_.blocks > s.blocks && !any_share) {
       give_slice(Mutation::shift, name + " moved by one block", destination, k, [&](Slice& changed) {
         const bool last = changed.block.base + changed.block.offset + changed.blocks >= right_.blocks;
         changed.block.base += last && changed.block.modulus == 0 ? -1 : 1;

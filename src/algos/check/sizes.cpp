@@ -63,7 +63,7 @@ unsigned most_credits(std::span<const Program> programs) {
 
 std::vector<Size> sizes_of(std::span<const Program> programs, int depth, Effort effort) {
   const Program& program = programs.front();
-  if (program.collective == Collective::barrier) return {Size{}};
+  if (program.collective == Collective::barrier) return std::vector<Size>(3);  // one operation after another
   const std::uint64_t blocks = blocks_of(program);
   const auto d = static_cast<unsigned>(depth);
   std::vector<Size> sizes{size_of(program, 2, d + 1, blocks / 2 + 1), size_of(program, d + 1, 1, 0),

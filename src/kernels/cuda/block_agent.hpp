@@ -17,7 +17,7 @@
 
 #include "base/program.hpp"
 #include "base/types.hpp"
-#include "kernels/cuda/element.hpp"
+#include "kernels/element.hpp"
 #include "kernels/interpreter.hpp"
 #include "kernels/semaphore.hpp"
 

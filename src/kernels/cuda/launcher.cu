@@ -58,21 +58,31 @@ __global__ void begin_run(const DeviceRun run) {
 
 using Kernel = void (*)(DeviceRun);
 
-template <DType kType>
-constexpr std::array<Kernel, kRedOpCount> kernels_of_type() {
-  return {run_lanes<kType, RedOp::sum>, run_lanes<kType, RedOp::prod>, run_lanes<kType, RedOp::min>,
-          run_lanes<kType, RedOp::max>, run_lanes<kType, RedOp::avg>};
+template <DType kType, RedOp kOp>
+constexpr Kernel kernel_for() {
+  if constexpr (serves(kOp, kType)) {
+    return run_lanes<kType, kOp>;
+  } else {
+    return nullptr;
+  }
+}
+
+template <DType kType, std::size_t... kOps>
+constexpr std::array<Kernel, kRedOpCount> kernels_of_type(std::index_sequence<kOps...>) {
+  return {kernel_for<kType, static_cast<RedOp>(kOps)>()...};
 }
 
 template <std::size_t... kTypes>
 constexpr auto all_kernels(std::index_sequence<kTypes...>) {
-  return std::array{kernels_of_type<static_cast<DType>(kTypes)>()...};
+  return std::array{kernels_of_type<static_cast<DType>(kTypes)>(std::make_index_sequence<kRedOpCount>())...};
 }
 
 constexpr auto kKernels = all_kernels(std::make_index_sequence<kDTypeCount>());
-static_assert(kKernels.size() * kKernels[0].size() == 60, "one kernel for each type and operator");
 
 Kernel kernel_of(DType dtype, RedOp op) {
+  if (op == RedOp::user || !serves(op, dtype)) {
+    throw Unsupported(std::string(name_of(op)) + " of " + std::string(name_of(dtype)) + " has no kernel");
+  }
   return kKernels[static_cast<std::size_t>(dtype)][static_cast<std::size_t>(op)];
 }
 
@@ -83,23 +93,25 @@ void check(cudaError_t error, const char* what) {
 }  // namespace
 
 void launch(DType dtype, RedOp op, const DeviceRun& run, CUstream_st* stream) {
+  const Kernel kernel = kernel_of(dtype, op);
   if (run.lane_count == 0) return;
   begin_run<<<1, kBlockThreads, 0, stream>>>(run);
   check(cudaGetLastError(), "starting a run");
   DeviceRun argument = run;
   void* arguments[] = {&argument};
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel_of(dtype, op)), dim3(run.lane_count),
-                                    dim3(kBlockThreads), arguments, 0, stream),
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(run.lane_count), dim3(kBlockThreads),
+                                    arguments, 0, stream),
         "launching the lanes");
 }
 
 int max_lanes(DType dtype, RedOp op) {
+  const Kernel kernel = kernel_of(dtype, op);
   int device = 0;
   int processors = 0;
   int blocks = 0;
   check(cudaGetDevice(&device), "current device");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "number of multiprocessors");
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel_of(dtype, op), kBlockThreads, 0), "occupancy");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kBlockThreads, 0), "occupancy");
   return processors * blocks;
 }
 

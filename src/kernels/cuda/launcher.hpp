@@ -30,7 +30,8 @@ struct DeviceRun {
 inline constexpr unsigned kBlockThreads = 512;
 
 /// Enqueues the call on `stream`; returns at once.
-/// @throws CudaError, also when the lanes cannot all be resident (see max_lanes)
+/// @throws CudaError, also when the lanes cannot all be resident (see max_lanes); Unsupported: `op` does not serve
+/// `dtype`, or is the caller's
 void launch(DType dtype, RedOp op, const DeviceRun& run, CUstream_st* stream);
 
 /// How many lanes the current device can hold at once. @throws CudaError

@@ -23,8 +23,13 @@ struct FoldArgs {
 };
 
 /// The best version for this CPU, chosen at the first call.
-void fold_float(const FoldArgs& args);
+void fold_float(const FoldArgs& args);    ///< fp16 … fp64, sums of complex numbers
+void fold_fp8(const FoldArgs& args);      ///< sum, prod, min, max, avg
 void fold_integer(const FoldArgs& args);  ///< sum, prod, min, max
+void fold_bits(const FoldArgs& args);     ///< band … lxor of integers
 const char* fold_target();
+
+/// No SIMD: products of complex numbers, minloc and maxloc of pairs.
+void fold_elements(const FoldArgs& args);
 
 }  // namespace umbel::kernels

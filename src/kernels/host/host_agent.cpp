@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/host/reduce.hpp"
+#include "kernels/host/user_fold.hpp"
 
 namespace umbel::kernels {
 namespace {
@@ -39,18 +40,23 @@ HostAgent::Operand HostAgent::resolve(const Slice& slice, std::uint64_t offset) 
   return operand;
 }
 
-void HostAgent::copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count) {
+void HostAgent::fetch(const Operand& src, std::uint64_t first, std::uint64_t count, std::byte* into) {
   const std::uint64_t skip = first * size_of(context_.dtype);
   const std::uint64_t bytes = count * size_of(context_.dtype);
   if (src.mapped == nullptr) {
-    context_.reader(src.rank, src.buffer, src.offset + skip, dst.mapped + skip, bytes);
+    context_.reader(src.rank, src.buffer, src.offset + skip, into, bytes);
   } else {
-    kernels::copy(dst.mapped + skip, src.mapped + skip, bytes);
+    kernels::copy(into, src.mapped + skip, bytes);
   }
+}
+
+void HostAgent::copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count) {
+  fetch(src, first, count, dst.mapped + first * size_of(context_.dtype));
 }
 
 void HostAgent::reduce(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
                        std::uint64_t count, bool final) {
+  if (context_.op == RedOp::user) return reduce_by_user(dst, sources, source_count, first, count);
   const std::uint64_t skip = first * size_of(context_.dtype);
   const std::uint32_t divisor = final && context_.op == RedOp::avg ? context_.divisor : 0;
   int unmapped = 0;
@@ -66,6 +72,14 @@ void HostAgent::reduce(const Operand& dst, const Operand* sources, int source_co
     return;
   }
   kernels::reduce(context_.dtype, context_.op, dst.mapped + skip, addresses_.data(), source_count, count, divisor);
+}
+
+void HostAgent::reduce_by_user(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
+                               std::uint64_t count) {
+  bounce_.resize(kBounceBytes);
+  fold_by_user(
+      *context_.user, context_.dtype, dst.mapped + first * size_of(context_.dtype), source_count, count, bounce_,
+      [&](int k, std::size_t at, std::size_t some, std::byte* into) { fetch(sources[k], first + at, some, into); });
 }
 
 void HostAgent::reduce_through_bounce(const Operand& dst, const Operand* sources, int source_count, int unmapped,

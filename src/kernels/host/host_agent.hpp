@@ -11,6 +11,7 @@
 
 #include "base/program.hpp"
 #include "base/types.hpp"
+#include "base/user_op.hpp"
 #include "kernels/interpreter.hpp"
 #include "kernels/semaphore.hpp"
 
@@ -24,7 +25,8 @@ using PeerReader =
 struct HostContext {
   DType dtype = DType::fp32;
   RedOp op = RedOp::sum;
-  std::uint32_t divisor = 0;  ///< avg: the number of ranks
+  const UserOp* user = nullptr;  ///< the operator where `op` is RedOp::user
+  std::uint32_t divisor = 0;     ///< avg: the number of ranks
   std::uint32_t epoch = 0;
   std::span<std::byte* const> input;        ///< by rank; nullptr: not mapped (read through `reader`, or never used)
   std::span<std::byte* const> output;       ///< by rank; nullptr as above
@@ -67,6 +69,10 @@ class HostAgent {
               bool final);
 
  private:
+  /// Elements [first, first + count) of an operand, wherever they are, as bytes at `into`.
+  void fetch(const Operand& src, std::uint64_t first, std::uint64_t count, std::byte* into);
+  void reduce_by_user(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
+                      std::uint64_t count);
   void reduce_through_bounce(const Operand& dst, const Operand* sources, int source_count, int unmapped,
                              std::uint64_t first, std::uint64_t count, std::uint32_t divisor);
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // How elements in memory become vectors to compute with, and back: for each kind of element a struct with
-//   V             what an operator computes with: vectors (for fp16 and bf16: of fp32)
+//   V             what an operator computes with: vectors (for 16- and 8-bit floats: of fp32)
 //   Acc           one V, or what holds several
 //   load, store   at any address; bytes() says what an Acc takes in memory
 //   step, finish  of an operator, on an Acc
@@ -20,6 +20,8 @@
 #include <cstring>
 
 #include <hwy/highway.h>
+
+#include "kernels/element.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace umbel::kernels::HWY_NAMESPACE {
@@ -50,6 +52,15 @@ HWY_INLINE void store_bytes(D d, hn::Vec<D> v, std::uint8_t* to) {
 #endif
 }
 
+/// There is one NaN, so that neither the order in which an instruction takes its operands nor the CPU shows.
+template <class V>
+HWY_INLINE V with_one_nan(V v) {
+  const hn::DFromV<V> d;
+  using Bits = hwy::MakeUnsigned<hn::TFromV<V>>;
+  constexpr Bits kNan = sizeof(Bits) == 4 ? static_cast<Bits>(0x7fc00000U) : static_cast<Bits>(0x7ff8ULL << 48U);
+  return hn::IfThenElse(hn::IsNaN(v), hn::BitCast(d, hn::Set(hn::RebindToUnsigned<hn::DFromV<V>>(), kNan)), v);
+}
+
 /// An accumulator of one vector.
 template <class D>
 struct SingleLanes {
@@ -75,6 +86,15 @@ struct PlainLanes : SingleLanes<hn::ScalableTag<T>> {
   static HWY_INLINE void store(V v, std::uint8_t* to) { store_bytes(D(), v, to); }
 };
 
+/// bf16 to nearest even, in the upper halves. The only NaN that comes has an empty lower half and stays.
+template <class V>
+HWY_INLINE auto rounded_to_bf16(V v) {
+  const hn::RebindToUnsigned<hn::DFromV<V>> d;
+  const auto bits = hn::BitCast(d, v);
+  const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1U));
+  return hn::Add(hn::Add(bits, hn::Set(d, 0x7fffU)), last);
+}
+
 /// An fp32 vector for the words at even places and one for those at odd places: no lane has to move.
 struct Bf16Lanes {
   using D = hn::ScalableTag<float>;
@@ -94,8 +114,8 @@ struct Bf16Lanes {
   }
 
   static HWY_INLINE void store(Acc acc, std::uint8_t* to) {
-    const auto even = hn::ShiftRight<16>(rounded(acc.even));
-    const auto odd = rounded(acc.odd);
+    const auto even = hn::ShiftRight<16>(rounded_to_bf16(acc.even));
+    const auto odd = rounded_to_bf16(acc.odd);
 #if HWY_TARGET == HWY_SCALAR
     const auto pairs = hn::Or(even, hn::And(odd, hn::Set(Bits(), 0xffff0000U)));
 #else
@@ -112,14 +132,6 @@ struct Bf16Lanes {
   template <class Op>
   static HWY_INLINE Acc finish(const Op& op, Acc acc) {
     return {op.finish(acc.even), op.finish(acc.odd)};
-  }
-
- private:
-  /// To nearest even, in the upper halves. The only NaN that comes has an empty lower half and stays.
-  static HWY_INLINE hn::Vec<Bits> rounded(V v) {
-    const auto bits = hn::BitCast(Bits(), v);
-    const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(Bits(), 1U));
-    return hn::Add(hn::Add(bits, hn::Set(Bits(), 0x7fffU)), last);
   }
 };
 
@@ -197,6 +209,66 @@ struct Fp16Lanes : HalfLanes {
 };
 
 #endif
+
+/// As Fp16Lanes in integer arithmetic; the constants are those of Fp8Element.
+template <int kMantissa>
+struct Fp8Lanes : SingleLanes<hn::ScalableTag<float>> {
+  using D = hn::ScalableTag<float>;
+  using V = hn::Vec<D>;
+  using Codes = hn::Rebind<std::uint8_t, D>;
+  using Bits = hn::RebindToUnsigned<D>;
+  using E = Fp8Element<kMantissa>;
+
+  static HWY_INLINE std::size_t bytes() { return hn::Lanes(D()); }
+
+  static HWY_INLINE V load(const std::uint8_t* from) {
+    const Bits d;
+    const auto stored = hn::PromoteTo(d, load_bytes(Codes(), from));
+    const auto code = hn::And(stored, hn::Set(d, 0x7fU));
+    const auto sign = hn::ShiftLeft<24>(hn::And(stored, hn::Set(d, 0x80U)));
+    const auto magnitude = hn::ShiftLeft<E::kShift>(code);
+    const auto smallest = hn::Set(d, E::kSmallestNormal);
+    const auto denormal = hn::Sub(hn::BitCast(D(), hn::Add(magnitude, smallest)), hn::BitCast(D(), smallest));
+    auto bits = hn::Add(magnitude, hn::Set(d, E::kRebias));
+    bits = hn::IfThenElse(below(code, 1U << static_cast<unsigned>(kMantissa)), hn::BitCast(d, denormal), bits);
+    if constexpr (E::kHasInfinity) {
+      bits = hn::IfThenElse(hn::Eq(code, hn::Set(d, E::kOverflow)), hn::Set(d, 0x7f800000U), bits);
+    }
+    constexpr std::uint32_t kFirstNan = E::kHasInfinity ? E::kOverflow + 1 : E::kNan;
+    bits = hn::IfThenElse(below(code, kFirstNan), bits, hn::Set(d, 0x7fc00000U));
+    return hn::BitCast(D(), hn::Or(bits, sign));
+  }
+
+  static HWY_INLINE void store(V v, std::uint8_t* to) {
+    const Bits d;
+    const auto bits = hn::BitCast(d, v);
+    const auto magnitude = hn::And(bits, hn::Set(d, 0x7fffffffU));
+    const auto sign = hn::ShiftRight<24>(hn::And(bits, hn::Set(d, 0x80000000U)));
+    const auto odd = hn::And(hn::ShiftRight<E::kShift>(magnitude), hn::Set(d, 1U));
+    const auto rounding = hn::Add(hn::Set(d, (1U << (E::kShift - 1)) - 1 - E::kRebias), odd);
+    const auto normal = hn::ShiftRight<E::kShift>(hn::Add(magnitude, rounding));
+    const auto rounder = hn::Set(d, E::kRounder);
+    const auto shifted = hn::Add(hn::BitCast(D(), magnitude), hn::BitCast(D(), rounder));
+    const auto denormal = hn::Sub(hn::BitCast(d, shifted), rounder);
+    auto out = hn::IfThenElse(below(magnitude, E::kSmallestNormal), denormal, normal);
+    out = hn::IfThenElse(below(out, E::kOverflow), out, hn::Set(d, E::kOverflow));
+    if constexpr (E::kHasInfinity) {
+      out = hn::Or(out, sign);
+      out = hn::IfThenElse(below(magnitude, (255U << 23U) + 1), out, hn::Set(d, E::kNan));
+    } else {
+      out = hn::IfThenElse(below(out, E::kNan), hn::Or(out, sign), out);  // a NaN's exponent overflows too
+    }
+    const hn::RebindToSigned<D> as_signed;
+    store_bytes(Codes(), hn::DemoteTo(Codes(), hn::BitCast(as_signed, out)), to);
+  }
+
+ private:
+  /// @pre both are below 2^31: signed comparisons, which every target has
+  static HWY_INLINE auto below(hn::Vec<Bits> v, std::uint32_t limit) {
+    const hn::RebindToSigned<D> di;
+    return hn::RebindMask(Bits(), hn::Lt(hn::BitCast(di, v), hn::Set(di, static_cast<std::int32_t>(limit))));
+  }
+};
 
 }  // namespace umbel::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -6,15 +6,14 @@
 #include <cstring>
 #include <type_traits>
 
+#include <fmt/format.h>
+
+#include "base/error.hpp"
 #include "base/program.hpp"
 #include "kernels/host/fold.hpp"
 
 namespace umbel::kernels {
 namespace {
-
-bool is_float(DType dtype) {
-  return dtype == DType::fp16 || dtype == DType::bf16 || dtype == DType::fp32 || dtype == DType::fp64;
-}
 
 template <class T>
 void divide(std::uint8_t* at, std::size_t bytes, std::uint32_t divisor) {
@@ -49,7 +48,16 @@ void divide(DType dtype, std::uint8_t* at, std::size_t bytes, std::uint32_t divi
     case DType::bf16:
     case DType::fp32:
     case DType::fp64:
-      return;  // divided before they are rounded, by fold_float
+    case DType::fp8_e4m3:
+    case DType::fp8_e5m2:
+    case DType::complex64:
+    case DType::complex128:
+    case DType::fp32_int32:
+    case DType::fp64_int32:
+    case DType::int32_int32:
+    case DType::int64_int32:
+    case DType::int16_int32:
+      return;  // no integers: divided before they are rounded, in the fold
   }
 }
 
@@ -70,10 +78,39 @@ void mean_of_integers(const FoldArgs& args) {
   }
 }
 
+void fold_integers(const FoldArgs& args) {
+  switch (args.op) {
+    case RedOp::sum:
+    case RedOp::prod:
+    case RedOp::min:
+    case RedOp::max:
+      return fold_integer(args);
+    case RedOp::avg:
+      return args.divisor != 0 ? mean_of_integers(args) : fold_integer(args);
+    case RedOp::band:
+    case RedOp::bor:
+    case RedOp::bxor:
+    case RedOp::land:
+    case RedOp::lor:
+    case RedOp::lxor:
+      return fold_bits(args);
+    case RedOp::minloc:
+    case RedOp::maxloc:
+    case RedOp::user:
+      return;  // ruled out by serves()
+  }
+}
+
+/// Out of line: there are very short folds.
+[[noreturn]] void refuse(DType dtype, RedOp op) {
+  throw InvalidArgument(fmt::format("reduce: {} does not serve {}", name_of(op), name_of(dtype)));
+}
+
 }  // namespace
 
 void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int source_count, std::size_t count,
             std::uint32_t divisor) {
+  if (op == RedOp::user || !serves(op, dtype)) refuse(dtype, op);
   FoldArgs args;
   args.dtype = dtype;
   args.op = op;
@@ -83,9 +120,16 @@ void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int so
   args.elem_bytes = size_of(dtype);
   args.bytes = count * args.elem_bytes;
   args.divisor = op == RedOp::avg ? divisor : 0;
-  if (is_float(dtype)) return fold_float(args);
-  if (args.divisor != 0) return mean_of_integers(args);
-  fold_integer(args);
+  switch (family_of(dtype)) {
+    case Family::integer:
+      return fold_integers(args);
+    case Family::floating:
+      return size_of(dtype) == 1 ? fold_fp8(args) : fold_float(args);
+    case Family::complex:
+      return op == RedOp::prod ? fold_elements(args) : fold_float(args);
+    case Family::pair:
+      return fold_elements(args);
+  }
 }
 
 const char* reduce_target() { return fold_target(); }

@@ -74,6 +74,16 @@ void fold_lanes(const FoldArgs& args) {
       return fold<Lanes>(Min<typename Lanes::V>{}, args);
     case RedOp::max:
       return fold<Lanes>(Max<typename Lanes::V>{}, args);
+    case RedOp::band:
+    case RedOp::bor:
+    case RedOp::bxor:
+    case RedOp::land:
+    case RedOp::lor:
+    case RedOp::lxor:
+    case RedOp::minloc:
+    case RedOp::maxloc:
+    case RedOp::user:
+      return;  // fold_bits, or none
   }
 }
 
@@ -99,7 +109,16 @@ void fold_integer_here(const FoldArgs& args) {
     case DType::bf16:
     case DType::fp32:
     case DType::fp64:
-      return;  // fold_float
+    case DType::fp8_e4m3:
+    case DType::fp8_e5m2:
+    case DType::complex64:
+    case DType::complex128:
+    case DType::fp32_int32:
+    case DType::fp64_int32:
+    case DType::int32_int32:
+    case DType::int64_int32:
+    case DType::int16_int32:
+      return;  // no integers
   }
 }
 

@@ -7,11 +7,15 @@
 
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/collective.hpp"
 #include "base/error.hpp"
 #include "base/types.hpp"
+#include "last_error.hpp"
+#include "runtime/communicator.hpp"
 #include "umbel/umbel.h"
 
 namespace umbel::shim {
@@ -20,7 +24,15 @@ namespace umbel::shim {
 [[noreturn]] void throw_invalid(std::string_view function, umbel_comm_t comm, const InvalidArgument& error);
 
 DType to_dtype(umbel_dtype_t dtype);
-RedOp to_redop(umbel_op_t op);
+/// Sets the operator of a call that reduces, whose collective and dtype are set; of others it is not looked at.
+/// @throws InvalidArgument also when it does not serve the dtype
+void take_op(runtime::CallArgs& args, umbel_op_t op);
+/// Nothing when it is none.
+std::optional<Collective> known_collective(umbel_collective_t collective);
+Collective to_collective(umbel_collective_t collective);
+
+/// What a communicator's handle stands for.
+runtime::Communicator& communicator_of(umbel_comm_t comm);
 
 /// A pointer that must be given.
 void require(const void* pointer, std::string_view what);
@@ -34,6 +46,12 @@ decltype(auto) checked_call(std::string_view function, umbel_comm_t comm, Body&&
   } catch (const InvalidArgument& error) {
     throw_invalid(function, comm, error);
   }
+}
+
+/// guarded(), for functions whose InvalidArgument is about their own arguments.
+template <class Body>
+umbel_result_t guarded_call(std::string_view function, umbel_comm_t comm, Body&& body) noexcept {
+  return guarded([&] { checked_call(function, comm, std::forward<Body>(body)); });
 }
 
 /// `given`: the caller's struct_size. Older callers have smaller structs (never below `smallest`, that of 0.1); a

@@ -67,30 +67,13 @@ runtime::CommOptions to_options(const umbel_config_t* given) {
   return options;
 }
 
-runtime::Communicator& communicator_of(umbel_comm_t comm) {
-  require(comm, "comm");
-  return *comm->communicator;
-}
-
-/// guarded(), for functions whose InvalidArgument is about their own arguments.
-template <class Body>
-umbel_result_t guarded_call(std::string_view function, umbel_comm_t comm, Body&& body) noexcept {
-  return guarded([&] { checked_call(function, comm, std::forward<Body>(body)); });
-}
-
-/// Nothing when it is none.
-std::optional<Collective> known(umbel_collective_t collective) {
-  const auto value = static_cast<long long>(collective);
-  return value < 0 || value >= kCollectiveCount ? std::nullopt : std::optional(static_cast<Collective>(value));
-}
-
 /// Runs one collective on behalf of its C function.
 umbel_result_t collective(std::string_view function, umbel_comm_t comm, runtime::CallArgs args, umbel_dtype_t dtype,
                           umbel_op_t op = UMBEL_SUM) {
   return guarded_call(function, comm, [&] {
     runtime::Communicator& communicator = communicator_of(comm);
     args.dtype = to_dtype(dtype);
-    args.op = to_redop(op);
+    take_op(args, op);
     communicator.run(args);
   });
 }
@@ -194,14 +177,13 @@ extern "C" umbel_result_t umbel_comm_supports(umbel_comm_t comm, const char* alg
     require(algorithm, "algorithm");
     require(call, "call");
     const umbel_call_t given = copy_in(*call, "umbel_call_t");
-    const std::optional<Collective> which = known(given.collective);
-    if (!which) throw InvalidArgument(fmt::format("collective {} is none", static_cast<long long>(given.collective)));
     const runtime::Communicator& communicator = communicator_of(comm);
-    const std::string reason = communicator.refuses(algorithm, {.collective = *which,
-                                                                .count = given.count,
-                                                                .dtype = to_dtype(given.dtype),
-                                                                .op = to_redop(given.op),
-                                                                .root = given.root});
+    runtime::CallArgs args{.collective = to_collective(given.collective),
+                           .count = given.count,
+                           .dtype = to_dtype(given.dtype),
+                           .root = given.root};
+    take_op(args, given.op);
+    const std::string reason = communicator.refuses(algorithm, args);
     if (!reason.empty()) {
       throw Unsupported(reason);
     }
@@ -241,20 +223,20 @@ extern "C" umbel_result_t umbel_comm_last_call(umbel_comm_t comm, umbel_call_inf
 // Names are string literals in the catalog and in base: C strings that live as long as the process.
 
 extern "C" const char* umbel_algorithm_name(umbel_collective_t collective, size_t index) {
-  const std::optional<Collective> which = known(collective);
+  const std::optional<Collective> which = known_collective(collective);
   if (!which) return nullptr;
   const auto catalog = algos::catalog(*which);
   return index < catalog.size() ? catalog[index].name.data() : nullptr;
 }
 
 extern "C" const char* umbel_algorithm_summary(umbel_collective_t collective, const char* name) {
-  const std::optional<Collective> which = known(collective);
+  const std::optional<Collective> which = known_collective(collective);
   const algos::Algorithm* found = which && name != nullptr ? algos::find(*which, name) : nullptr;
   return found != nullptr ? found->summary.data() : nullptr;
 }
 
 extern "C" const char* umbel_collective_name(umbel_collective_t collective) {
-  const std::optional<Collective> which = known(collective);
+  const std::optional<Collective> which = known_collective(collective);
   return which ? name_of(*which).data() : nullptr;
 }
 

@@ -3,12 +3,19 @@
 #include "base/types.hpp"
 
 #include <cctype>
+#include <complex>
 #include <string>
 
 #include <gtest/gtest.h>
 
 namespace umbel {
 namespace {
+
+template <class T>
+struct Pair {
+  T value;
+  int index;
+};
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -39,6 +46,24 @@ TEST(Types, NcclTestsNamesAreUnderstood) {
   EXPECT_EQ(parse_dtype("double"), DType::fp64);
   EXPECT_EQ(parse_dtype("char"), DType::int8);
   EXPECT_EQ(parse_dtype("uint8"), DType::uint8);
+  EXPECT_EQ(parse_dtype("f8e4m3"), DType::fp8_e4m3);
+  EXPECT_EQ(parse_dtype("f8e5m2"), DType::fp8_e5m2);
+  EXPECT_EQ(parse_dtype("double_int"), DType::fp64_int32);
+  EXPECT_FALSE(parse_redop("user"));
+}
+
+TEST(Types, OperatorsServeTheTypesOfTheirFamily) {
+  int pairs = 0;
+  for (DType dtype : all_dtypes()) {
+    for (RedOp op : all_redops()) pairs += serves(op, dtype) ? 1 : 0;
+    EXPECT_TRUE(serves(RedOp::user, dtype));
+    EXPECT_EQ(serves(RedOp::sum, dtype), !serves(RedOp::minloc, dtype)) << name_of(dtype);
+  }
+  EXPECT_EQ(pairs, 8 * 11 + 6 * 5 + 2 * 3 + 5 * 2);  // integers, floats, complex numbers, pairs
+  EXPECT_FALSE(serves(RedOp::band, DType::fp32));
+  EXPECT_FALSE(serves(RedOp::min, DType::complex64));
+  EXPECT_TRUE(serves(RedOp::avg, DType::complex64));
+  EXPECT_TRUE(serves(RedOp::lxor, DType::uint8));
 }
 
 TEST(Types, UnknownNamesAreNoType) {
@@ -55,6 +80,15 @@ TEST(Types, SizesAreThoseOfTheCTypes) {
   EXPECT_EQ(size_of(DType::fp32), sizeof(float));
   EXPECT_EQ(size_of(DType::fp64), sizeof(double));
   EXPECT_EQ(size_of(DType::int64), sizeof(std::int64_t));
+  EXPECT_EQ(size_of(DType::fp8_e4m3), 1U);
+  EXPECT_EQ(size_of(DType::fp8_e5m2), 1U);
+  EXPECT_EQ(size_of(DType::complex64), sizeof(std::complex<float>));
+  EXPECT_EQ(size_of(DType::complex128), sizeof(std::complex<double>));
+  EXPECT_EQ(size_of(DType::fp32_int32), sizeof(Pair<float>));
+  EXPECT_EQ(size_of(DType::fp64_int32), sizeof(Pair<double>));
+  EXPECT_EQ(size_of(DType::int32_int32), sizeof(Pair<int>));
+  EXPECT_EQ(size_of(DType::int64_int32), sizeof(Pair<std::int64_t>));
+  EXPECT_EQ(size_of(DType::int16_int32), sizeof(Pair<short>));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ using test::Job;
 using test::Random;
 using test::Word;
 
-class BlockAgentElements : public testing::TestWithParam<std::tuple<DType, RedOp>> {};
+class BlockAgentElements : public testing::TestWithParam<test::Served> {};
 
 /// Folds `sources` by a block of one thread.
 void fold_alone(DType dtype, RedOp op, GuardedBuffer& dst, std::vector<std::byte*> sources, std::uint64_t first,
@@ -83,20 +83,28 @@ TEST_P(BlockAgentElements, GiveTheBitsOfTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BlockAgentElements,
-                         testing::Combine(testing::ValuesIn(all_dtypes().begin(), all_dtypes().end()),
-                                          testing::ValuesIn(all_redops().begin(), all_redops().end())),
-                         [](const auto& instance) {
-                           return std::string(name_of(std::get<0>(instance.param))) + "_" +
-                                  std::string(name_of(std::get<1>(instance.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(All, BlockAgentElements, testing::ValuesIn(test::served()), test::name_of_served);
 
 TEST(Fp16Element, EveryHalfSurvives) {
   for (std::uint32_t i = 0; i < 65536; ++i) {
     const auto half = static_cast<std::uint16_t>(i);
     const float value = fold_finish<RedOp::sum>(Fp16Element::load(half), 0);
-    ASSERT_EQ(Fp16Element::store(value), test::encode_half(test::decode_half(half, 10), 10)) << i;
+    ASSERT_EQ(Fp16Element::store(value), test::encode(test::kFp16, test::decode(test::kFp16, half))) << i;
   }
+}
+
+template <int kMantissa>
+void expect_every_code_survives(test::SmallFloat format) {
+  using E = Fp8Element<kMantissa>;
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    const float value = fold_finish<RedOp::sum>(E::load(static_cast<std::uint8_t>(code)), 0);
+    ASSERT_EQ(E::store(value), test::encode(format, test::decode(format, code))) << code;
+  }
+}
+
+TEST(Fp8Element, EveryCodeSurvives) {
+  expect_every_code_survives<3>(test::kE4m3);
+  expect_every_code_survives<2>(test::kE5m2);
 }
 
 /// One thread of the block that runs one lane of one rank. The counters and operands that a GPU's threads share are its

@@ -21,6 +21,10 @@ int mantissa_bits(DType dtype) {
       return 10;
     case DType::bf16:
       return 7;
+    case DType::fp8_e4m3:
+      return 3;
+    case DType::fp8_e5m2:
+      return 2;
     case DType::fp32:
       return 23;
     case DType::fp64:
@@ -53,29 +57,79 @@ std::vector<Word> specials(DType dtype) {
   return all;
 }
 
-}  // namespace
+/// What a complex number or a pair is made of; else the type itself.
+DType part_of(DType dtype) {
+  switch (dtype) {
+    case DType::complex64:
+    case DType::fp32_int32:
+      return DType::fp32;
+    case DType::complex128:
+    case DType::fp64_int32:
+      return DType::fp64;
+    case DType::int32_int32:
+      return DType::int32;
+    case DType::int64_int32:
+      return DType::int64;
+    case DType::int16_int32:
+      return DType::int16;
+    default:
+      return dtype;
+  }
+}
 
-Word random_word(DType dtype, Random& random) {
-  const Word mask = size_of(dtype) == 8 ? ~Word{0} : (Word{1} << (size_of(dtype) * 8)) - 1;
+/// An element of parts that `part(dtype)` makes. Few different indices, so that they are equal now and then; noise in
+/// the padding.
+template <class Part>
+Word composed(DType dtype, Random& random, Part part) {
+  const DType half = part_of(dtype);
+  if (half == dtype) return part(dtype);
+  const auto half_bits = static_cast<unsigned>(size_of(dtype)) * 4;
+  if (family_of(dtype) == Family::complex) return part(half) | part(half) << half_bits;
+  const auto index = static_cast<std::uint32_t>(random() % 5) - 2;
+  const Word noise = Word{random()} << static_cast<unsigned>(size_of(half) * 8);
+  const Word low = (part(half) | noise) & ((Word{1} << half_bits) - 1);
+  const Word high = half_bits == 64 ? Word{random()} << 32U | index : Word{index};
+  return low | high << half_bits;
+}
+
+Word random_part(DType dtype, Random& random) {
+  const Word mask = (Word{1} << static_cast<unsigned>(size_of(dtype) * 8)) - 1;
   if (random() % 3 != 0) return random() & mask;
   const std::vector<Word> all = specials(dtype);
   return all[random() % all.size()] & mask;
 }
 
-Word tame_word(DType dtype, Random& random) {
+Word tame_part(DType dtype, Random& random) {
   const double value = std::ldexp(static_cast<double>(random() % 4096) - 2048.0, static_cast<int>(random() % 12) - 14);
-  switch (dtype) {
-    case DType::fp16:
-      return encode_half(value, 10);
-    case DType::bf16:
-      return encode_half(value, 7);
-    case DType::fp32:
-      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    case DType::fp64:
-      return std::bit_cast<std::uint64_t>(value);
-    default:
-      return random() % 7;
+  if (folds_in_fp32(dtype)) return encode(small_float(dtype), value);
+  if (dtype == DType::fp32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (dtype == DType::fp64) return std::bit_cast<std::uint64_t>(value);
+  return random() % 7;
+}
+
+}  // namespace
+
+std::vector<Served> served() {
+  std::vector<Served> all;
+  for (DType dtype : all_dtypes()) {
+    for (RedOp op : all_redops()) {
+      if (serves(op, dtype)) all.emplace_back(dtype, op);
+    }
   }
+  return all;
+}
+
+std::string name_of_served(const testing::TestParamInfo<Served>& info) {
+  const auto [dtype, op] = info.param;
+  return std::string(name_of(dtype)) + "_" + std::string(name_of(op));
+}
+
+Word random_word(DType dtype, Random& random) {
+  return composed(dtype, random, [&](DType part) { return random_part(part, random); });
+}
+
+Word tame_word(DType dtype, Random& random) {
+  return composed(dtype, random, [&](DType part) { return tame_part(part, random); });
 }
 
 GuardedBuffer::GuardedBuffer(std::size_t bytes, std::size_t misalignment)

@@ -10,7 +10,10 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "base/types.hpp"
 #include "unit/kernels/reference.hpp"
@@ -18,6 +21,11 @@
 namespace umbel::test {
 
 using Random = std::mt19937_64;
+
+/// A type and an operator that serves it.
+using Served = std::tuple<DType, RedOp>;
+std::vector<Served> served();
+std::string name_of_served(const testing::TestParamInfo<Served>& info);
 
 /// Random bits, mixed with the type's special values: zeroes, ones, extremes, denormals, infinities, NaNs.
 Word random_word(DType dtype, Random& random);

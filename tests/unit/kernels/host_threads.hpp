@@ -51,20 +51,27 @@ class HostThreads {
   unsigned index_;
 };
 
-/// Calls `body.template operator()<type, op>()` for the pair: 60 instances.
-template <class Body, std::size_t... kPairs>
-void dispatch(DType dtype, RedOp op, Body body, std::index_sequence<kPairs...>) {
-  const std::size_t pair = static_cast<std::size_t>(dtype) * kRedOpCount + static_cast<std::size_t>(op);
-  static_cast<void>(
-      ((pair == kPairs &&
-        (body.template operator()<static_cast<DType>(kPairs / kRedOpCount), static_cast<RedOp>(kPairs % kRedOpCount)>(),
-         true)) ||
-       ...));
+template <DType kType, RedOp kOp, class Body>
+void call_if_served(RedOp op, Body& body) {
+  if constexpr (serves(kOp, kType)) {
+    if (op == kOp) body.template operator()<kType, kOp>();
+  }
 }
 
+template <DType kType, class Body, std::size_t... kOps>
+void dispatch_op(DType dtype, RedOp op, Body& body, std::index_sequence<kOps...>) {
+  if (dtype == kType) (call_if_served<kType, static_cast<RedOp>(kOps)>(op, body), ...);
+}
+
+template <class Body, std::size_t... kTypes>
+void dispatch_type(DType dtype, RedOp op, Body& body, std::index_sequence<kTypes...>) {
+  (dispatch_op<static_cast<DType>(kTypes)>(dtype, op, body, std::make_index_sequence<kRedOpCount>()), ...);
+}
+
+/// Calls `body.template operator()<type, op>()` for a pair of which the operator serves the type: 134 instances.
 template <class Body>
 void dispatch(DType dtype, RedOp op, Body body) {
-  dispatch(dtype, op, body, std::make_index_sequence<std::size_t{kDTypeCount} * kRedOpCount>());
+  dispatch_type(dtype, op, body, std::make_index_sequence<kDTypeCount>());
 }
 
 }  // namespace umbel::test

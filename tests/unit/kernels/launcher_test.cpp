@@ -128,28 +128,31 @@ TEST(Launcher, EveryKernelGivesTheBitsOfTheReference) {
   if (!have_device()) GTEST_SKIP() << "needs a GPU";
   constexpr int kRanks = 3;
   Random random(29);
-  for (DType dtype : all_dtypes()) {
-    for (RedOp op : all_redops()) {
-      Job::Options options;
-      options.dtype = dtype;
-      options.op = op;
-      options.count = 10007;
-      std::vector<Program> programs(kRanks, test::direct_program(kRanks));
-      for (Program& program : programs) program.lanes.resize(1);  // the fold alone
-      Job job(programs, options);
-      fill(job, options, random);
-      Managed managed;
-      OnDevice device(job, options.count * size_of(dtype), managed);
-      launch(dtype, op, device.run, nullptr);
-      ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-      for (std::size_t i = 0; i < options.count; ++i) {
-        std::vector<Word> column;
-        for (Rank rank = 0; rank < kRanks; ++rank) column.push_back(word_at(job.input(rank), dtype, i));
-        const Word expected = test::reference_fold(dtype, op, column, op == RedOp::avg ? kRanks : 0);
-        ASSERT_EQ(word_at(device.output, dtype, i), expected) << name_of(dtype) << ' ' << name_of(op) << ' ' << i;
-      }
+  for (const auto& [dtype, op] : test::served()) {
+    Job::Options options;
+    options.dtype = dtype;
+    options.op = op;
+    options.count = 10007;
+    std::vector<Program> programs(kRanks, test::direct_program(kRanks));
+    for (Program& program : programs) program.lanes.resize(1);  // the fold alone
+    Job job(programs, options);
+    fill(job, options, random);
+    Managed managed;
+    OnDevice device(job, options.count * size_of(dtype), managed);
+    launch(dtype, op, device.run, nullptr);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (std::size_t i = 0; i < options.count; ++i) {
+      std::vector<Word> column;
+      for (Rank rank = 0; rank < kRanks; ++rank) column.push_back(word_at(job.input(rank), dtype, i));
+      const Word expected = test::reference_fold(dtype, op, column, op == RedOp::avg ? kRanks : 0);
+      ASSERT_EQ(word_at(device.output, dtype, i), expected) << name_of(dtype) << ' ' << name_of(op) << ' ' << i;
     }
   }
+}
+
+TEST(Launcher, WhatDoesNotServeHasNoKernel) {
+  EXPECT_THROW(max_lanes(DType::complex64, RedOp::min), Unsupported);
+  EXPECT_THROW(max_lanes(DType::fp32, RedOp::user), Unsupported);
 }
 
 TEST(Launcher, LanesMeetAndReplay) {

@@ -66,6 +66,7 @@ void register_all() {
   for (std::int64_t size : kSizes) copy->Arg(size);
   for (DType dtype : all_dtypes()) {
     for (RedOp op : all_redops()) {
+      if (!serves(op, dtype)) continue;
       for (int sources : {2, 4}) {
         const std::string name =
             std::string(name_of(op)) + "_" + std::string(name_of(dtype)) + "_of_" + std::to_string(sources);

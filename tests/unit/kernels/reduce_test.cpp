@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
+#include "base/error.hpp"
 #include "unit/kernels/data.hpp"
 #include "unit/kernels/reference.hpp"
 
@@ -79,7 +80,7 @@ void run(const Case& c, std::size_t misalignment, std::size_t stride, int in_pla
   }
 }
 
-class Reduce : public testing::TestWithParam<std::tuple<DType, RedOp>> {
+class Reduce : public testing::TestWithParam<test::Served> {
  protected:
   DType dtype() const { return std::get<0>(GetParam()); }
   RedOp op() const { return std::get<1>(GetParam()); }
@@ -125,13 +126,19 @@ TEST_P(Reduce, ALongBufferIsRightToTheLastElement) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Reduce,
-                         testing::Combine(testing::ValuesIn(all_dtypes().begin(), all_dtypes().end()),
-                                          testing::ValuesIn(all_redops().begin(), all_redops().end())),
-                         [](const auto& instance) {
-                           return std::string(name_of(std::get<0>(instance.param))) + "_" +
-                                  std::string(name_of(std::get<1>(instance.param)));
-                         });
+/// Operands that lie alike and operands that do not, on every byte of a cache line.
+TEST_P(Reduce, EveryAlignment) {
+  Random random(19);
+  const Case c = make_case(dtype(), op(), 3, 67, op() == RedOp::avg ? 3U : 0U, false, random);
+  test::for_each_target([&](const std::string& target) {
+    for (std::size_t misalignment = 0; misalignment < 64; ++misalignment) {
+      run(c, misalignment, 0, misalignment % 2 == 0 ? kNotInPlace : 2, target);
+      run(c, misalignment, 7, kNotInPlace, target);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Reduce, testing::ValuesIn(test::served()), test::name_of_served);
 
 /// Folds single elements.
 Word fold(DType dtype, RedOp op, const std::vector<Word>& sources, std::uint32_t divisor = 0) {
@@ -154,19 +161,18 @@ TEST(Targets, TheOneInUseIsTheOneAskedFor) {
 #endif
 }
 
-// 2048 + 1 is 2048 in fp16 and 256 + 1 is 256 in bf16: only a wider accumulator counts the ones.
-TEST(Accumulation, SixteenBitFloatsAccumulateInFp32) {
+// 2048 + 1 is 2048 in fp16, 256 + 1 is 256 in bf16, and so on: only a wider accumulator counts the ones.
+TEST(Accumulation, SmallFloatsAccumulateInFp32) {
   const struct {
     DType dtype;
-    int mantissa;
     double big;
-  } kinds[] = {{DType::fp16, 10, 2048}, {DType::bf16, 7, 256}};
+  } kinds[] = {{DType::fp16, 2048}, {DType::bf16, 256}, {DType::fp8_e4m3, 16}, {DType::fp8_e5m2, 8}};
   test::for_each_target([&](const std::string& target) {
     for (const auto& kind : kinds) {
-      const Word big = test::encode_half(kind.big, kind.mantissa);
-      const Word one = test::encode_half(1, kind.mantissa);
-      EXPECT_EQ(fold(kind.dtype, RedOp::sum, {big, one, one}), test::encode_half(kind.big + 2, kind.mantissa))
-          << target;
+      const test::SmallFloat format = test::small_float(kind.dtype);
+      const Word big = test::encode(format, kind.big);
+      const Word one = test::encode(format, 1);
+      EXPECT_EQ(fold(kind.dtype, RedOp::sum, {big, one, one}), test::encode(format, kind.big + 2)) << target;
       const Word twice_rounded = fold(kind.dtype, RedOp::sum, {fold(kind.dtype, RedOp::sum, {big, one}), one});
       EXPECT_EQ(twice_rounded, big) << target << ": the data would not tell the two apart";
     }
@@ -176,12 +182,13 @@ TEST(Accumulation, SixteenBitFloatsAccumulateInFp32) {
 TEST(Accumulation, AvgDividesBeforeTheOnlyRounding) {
   test::for_each_target([&](const std::string& target) {
     // 40000 + 40000 overflows fp16, its half does not.
-    const Word big = test::encode_half(40000, 10);
+    const Word big = test::encode(test::kFp16, 40000);
     EXPECT_EQ(fold(DType::fp16, RedOp::avg, {big, big}, 2), big) << target;
     EXPECT_EQ(fold(DType::fp16, RedOp::avg, {big, big}), 0x7c00U) << target;
     // (2048 + 1 + 0) / 3 = 683; of the rounded sum it would be 682.5 (from 2048).
-    const Word sum = fold(DType::fp16, RedOp::avg, {test::encode_half(2048, 10), test::encode_half(1, 10), 0}, 3);
-    EXPECT_EQ(sum, test::encode_half(683, 10)) << target;
+    const Word sum =
+        fold(DType::fp16, RedOp::avg, {test::encode(test::kFp16, 2048), test::encode(test::kFp16, 1), 0}, 3);
+    EXPECT_EQ(sum, test::encode(test::kFp16, 683)) << target;
   });
 }
 
@@ -193,7 +200,7 @@ TEST(Integers, WrapAndDivideTowardZero) {
     EXPECT_EQ(fold(DType::int8, RedOp::avg, {0xf9U, 0}, 2), 0xfdU) << target;         // −7 / 2 = −3
     EXPECT_EQ(fold(DType::int16, RedOp::avg, {16384, 16384}, 2), 0xc000U) << target;  // the wrapped sum: −32768 / 2
     EXPECT_EQ(fold(DType::int8, RedOp::avg, {100, 20}, 200), 0U) << target;           // a divisor beyond the type
-    EXPECT_EQ(fold(DType::uint64, RedOp::avg, {~Word{0}, 0}, 2), ~Word{0} / 2) << target;
+    EXPECT_EQ(fold(DType::uint64, RedOp::avg, {~std::uint64_t{0}, 0}, 2), ~std::uint64_t{0} / 2) << target;
   });
 }
 
@@ -210,6 +217,7 @@ TEST(Floats, NanAndZeroRules) {
       EXPECT_EQ(fold(DType::fp32, op, {kMinusZero, kPlusZero}), kMinusZero) << target;
     }
     for (RedOp op : all_redops()) {
+      if (!serves(op, DType::fp32)) continue;
       EXPECT_EQ(fold(DType::fp32, op, {kOne, kOddNan, kOne}), kNan) << target << ' ' << name_of(op);
       EXPECT_EQ(fold(DType::fp32, op, {kOddNan, kOne}), kNan) << target << ' ' << name_of(op);
     }
@@ -218,43 +226,102 @@ TEST(Floats, NanAndZeroRules) {
   });
 }
 
-/// Every 16-bit pattern comes through a fold of one source: denormals exact, infinities kept, NaNs made one.
-TEST(Floats, EveryHalfSurvives) {
-  for (const auto& [dtype, mantissa] : {std::pair{DType::fp16, 10}, std::pair{DType::bf16, 7}}) {
-    std::vector<std::uint16_t> in(65536);
-    std::vector<std::uint16_t> expected(65536);
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      in[i] = static_cast<std::uint16_t>(i);
-      expected[i] = test::encode_half(test::decode_half(in[i], mantissa), mantissa);
-    }
+constexpr DType kSmallFloats[] = {DType::fp16, DType::bf16, DType::fp8_e4m3, DType::fp8_e5m2};
+
+/// Every code comes through a fold of one source: denormals exact, infinities kept, NaNs made one.
+TEST(Floats, EveryCodeSurvives) {
+  for (DType dtype : kSmallFloats) {
+    const test::SmallFloat format = test::small_float(dtype);
+    const std::size_t codes = std::size_t{1} << static_cast<unsigned>(format.bits);
+    GuardedBuffer in(codes * size_of(dtype), 0);
+    GuardedBuffer out(codes * size_of(dtype), 0);
+    for (std::size_t i = 0; i < codes; ++i) in.set(dtype, i, i);
     test::for_each_target([&](const std::string& target) {
-      std::vector<std::uint16_t> out(in.size());
       const void* source = in.data();
-      reduce(dtype, RedOp::max, out.data(), &source, 1, in.size(), 0);
-      EXPECT_EQ(out, expected) << target;
+      reduce(dtype, RedOp::max, out.data(), &source, 1, codes, 0);
+      for (std::size_t i = 0; i < codes; ++i) {
+        const Word expected = test::encode(format, test::decode(format, static_cast<std::uint32_t>(i)));
+        ASSERT_EQ(out.get(dtype, i), expected) << target << ' ' << name_of(dtype) << ' ' << i;
+      }
     });
   }
 }
 
-/// The products of random halves: fp32 values of all sizes, on and around the ties.
+/// The products of random floats (of 8-bit ones: all): fp32 values of all sizes, on and around the ties.
 TEST(Floats, RoundsToNearestEven) {
+  constexpr std::size_t kPairs = 1U << 16U;
   Random random(5);
-  for (const auto& [dtype, mantissa] : {std::pair{DType::fp16, 10}, std::pair{DType::bf16, 7}}) {
-    std::vector<std::uint16_t> a(1U << 16U);
-    std::vector<std::uint16_t> b(a.size());
-    std::vector<std::uint16_t> expected(a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      a[i] = static_cast<std::uint16_t>(random());
-      b[i] = static_cast<std::uint16_t>(random());
-      expected[i] = static_cast<std::uint16_t>(test::reference_fold(dtype, RedOp::prod, {a[i], b[i]}, 0));
+  for (DType dtype : kSmallFloats) {
+    GuardedBuffer a(kPairs * size_of(dtype), 0);
+    GuardedBuffer b(kPairs * size_of(dtype), 0);
+    std::vector<Word> expected(kPairs);
+    for (std::size_t i = 0; i < kPairs; ++i) {
+      const bool eight = size_of(dtype) == 1;
+      const Word x = eight ? i % 256 : random() % 65536;
+      const Word y = eight ? i / 256 : random() % 65536;
+      a.set(dtype, i, x);
+      b.set(dtype, i, y);
+      expected[i] = test::reference_fold(dtype, RedOp::prod, {x, y}, 0);
     }
     test::for_each_target([&](const std::string& target) {
-      std::vector<std::uint16_t> out(a.size());
+      GuardedBuffer out(kPairs * size_of(dtype), 0);
       const void* sources[] = {a.data(), b.data()};
-      reduce(dtype, RedOp::prod, out.data(), sources, 2, a.size(), 0);
-      EXPECT_EQ(out, expected) << target;
+      reduce(dtype, RedOp::prod, out.data(), sources, 2, kPairs, 0);
+      for (std::size_t i = 0; i < kPairs; ++i) {
+        ASSERT_EQ(out.get(dtype, i), expected[i]) << target << ' ' << name_of(dtype) << ' ' << i;
+      }
     });
   }
+}
+
+TEST(Floats, EightBitsOverflowAsDocumented) {
+  test::for_each_target([&](const std::string& target) {
+    constexpr Word kMost = 0x7eU;  // 448
+    constexpr Word kMinusMost = 0xfeU;
+    const Word sixteen = test::encode(test::kE4m3, 16);
+    const Word thirty_two = test::encode(test::kE4m3, 32);
+    EXPECT_EQ(fold(DType::fp8_e4m3, RedOp::sum, {kMost, sixteen}), kMost) << target;  // 464 is a tie: to even
+    EXPECT_EQ(fold(DType::fp8_e4m3, RedOp::sum, {kMost, thirty_two}), 0x7fU) << target;
+    EXPECT_EQ(fold(DType::fp8_e4m3, RedOp::sum, {kMinusMost, kMinusMost}), 0x7fU) << target;
+    EXPECT_EQ(fold(DType::fp8_e4m3, RedOp::avg, {kMost, kMost}, 2), kMost) << target;
+    EXPECT_EQ(fold(DType::fp8_e5m2, RedOp::sum, {0x7bU, 0x7bU}), 0x7cU) << target;  // 57344 twice
+    EXPECT_EQ(fold(DType::fp8_e5m2, RedOp::sum, {0xfbU, 0xfbU}), 0xfcU) << target;
+    EXPECT_EQ(fold(DType::fp8_e5m2, RedOp::sum, {0x7cU, 0xfcU}), 0x7eU) << target;  // ∞ − ∞
+  });
+}
+
+TEST(Bits, LogicalOperatorsGiveZeroOrOne) {
+  test::for_each_target([&](const std::string& target) {
+    EXPECT_EQ(fold(DType::int8, RedOp::land, {2, 4}), 1U) << target;  // no bit in common
+    EXPECT_EQ(fold(DType::int8, RedOp::lor, {0, 4}), 1U) << target;
+    EXPECT_EQ(fold(DType::int8, RedOp::lxor, {2, 4}), 0U) << target;
+    EXPECT_EQ(fold(DType::uint64, RedOp::land, {Word{1} << 63U}), 1U) << target;  // of one source too
+    EXPECT_EQ(fold(DType::int8, RedOp::band, {6, 12}), 4U) << target;
+  });
+}
+
+TEST(Pairs, TakeTheLowerIndexOfEqualValues) {
+  const auto pair = [](std::uint32_t value, std::uint32_t index) { return Word{index} << 32U | value; };
+  constexpr std::uint32_t kMinusZero = 0x80000000U;
+  constexpr std::uint32_t kNan = 0x7fc00000U;
+  constexpr std::uint32_t kOne = 0x3f800000U;
+  EXPECT_EQ(fold(DType::int32_int32, RedOp::minloc, {pair(5, 9), pair(5, 2), pair(7, 0)}), pair(5, 2));
+  EXPECT_EQ(fold(DType::int32_int32, RedOp::maxloc, {pair(5, 9), pair(7, 3), pair(7, 2)}), pair(7, 2));
+  EXPECT_EQ(fold(DType::fp32_int32, RedOp::minloc, {pair(0, 3), pair(kMinusZero, 1)}), pair(kMinusZero, 1));
+  EXPECT_EQ(fold(DType::fp32_int32, RedOp::maxloc, {pair(kOne, 0), pair(kNan | 1U, 4), pair(kNan, 3)}), pair(kNan, 3));
+}
+
+TEST(Operators, AreRefusedWhereTheyDoNotServe) {
+  int refused = 0;
+  for (DType dtype : all_dtypes()) {
+    for (RedOp op : all_redops()) {
+      if (serves(op, dtype)) continue;
+      EXPECT_THROW(fold(dtype, op, {1, 1}), InvalidArgument) << name_of(dtype) << ' ' << name_of(op);
+      ++refused;
+    }
+    EXPECT_THROW(fold(dtype, RedOp::user, {1, 1}), InvalidArgument);
+  }
+  EXPECT_EQ(refused, 21 * 13 - 134);
 }
 
 TEST(Copy, ToItselfAndElsewhere) {

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
+#include "base/types.hpp"
 #include "bench/buffer.hpp"
 
 namespace umbel::bench {
@@ -20,13 +22,17 @@ double rounded(const TypeInfo& type, double value) {
   if (value == 0) return value;
   int exponent = 0;
   std::frexp(value, &exponent);
-  const int least = type.dtype == UMBEL_FP16 ? -13 : -1000;
+  int least = -1000;
+  if (type.dtype == UMBEL_FP16 || type.dtype == UMBEL_FP8_E5M2) least = -13;
+  if (type.dtype == UMBEL_FP8_E4M3) least = -5;
   const int shift = type.significand_bits - std::max(exponent, least);
   return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
 }
 
 double range_of(const TypeInfo& type) {
   if (type.dtype == UMBEL_FP16) return 65504.0;
+  if (type.dtype == UMBEL_FP8_E4M3) return 448.0;
+  if (type.dtype == UMBEL_FP8_E5M2) return 57344.0;
   return type.dtype == UMBEL_FP64 ? 1e308 : 3e38;
 }
 
@@ -56,6 +62,7 @@ TEST(Data, FloatResultsDoNotDependOnTheOrder) {
   for (const TypeInfo& type : all_types()) {
     if (type.kind != Kind::floating) continue;
     for (const OpInfo& op : all_ops()) {
+      if (!combine(type, op)) continue;
       for (const int ranks : {1, 2, 3, 7, 8, 15, 16, 63, 64, 200, 300}) {
         for (std::size_t i = 0; i < kIndices; ++i) {
           const double expected = expected_element(type, op, ranks, kSeed, i).value;
@@ -68,22 +75,109 @@ TEST(Data, FloatResultsDoNotDependOnTheOrder) {
   }
 }
 
+/// Complex numbers, parts as in std::complex, rounded after every operation, signs of zeroes included.
+template <class T>
+void expect_any_order(const TypeInfo& type, const OpInfo& op, int ranks, std::size_t index) {
+  const auto bits_of = [](T re, T im) {
+    const T parts[] = {re, im};
+    std::array<unsigned char, sizeof(parts)> bits{};
+    std::memcpy(bits.data(), parts, sizeof(parts));
+    return bits;
+  };
+  const Scalar expected = expected_element(type, op, ranks, kSeed, index);
+  for (const bool backward : {false, true}) {
+    volatile T re = 0;
+    volatile T im = 0;
+    for (int i = 0; i < ranks; ++i) {
+      const Scalar x = input_element(type, op, ranks, backward ? ranks - 1 - i : i, kSeed, index);
+      const T a = re;
+      const T b = im;
+      const T c = static_cast<T>(x.value);
+      const T d = static_cast<T>(x.imaginary);
+      ASSERT_EQ(c, x.value);
+      ASSERT_EQ(d, x.imaginary);
+      volatile T products[] = {a * c, b * d, a * d, b * c};
+      re = i == 0 ? c : op.op == UMBEL_PROD ? products[0] - products[1] : a + c;
+      im = i == 0 ? d : op.op == UMBEL_PROD ? products[2] + products[3] : b + d;
+    }
+    if (op.op == UMBEL_AVG) {
+      re = re / static_cast<T>(ranks);
+      im = im / static_cast<T>(ranks);
+    }
+    ASSERT_TRUE(std::isfinite(re) && std::isfinite(im)) << type.name << op.name << ranks;
+    ASSERT_EQ(bits_of(re, im), bits_of(static_cast<T>(expected.value), static_cast<T>(expected.imaginary)))
+        << type.name << op.name << ranks << ' ' << index;
+  }
+}
+
+TEST(Data, ComplexResultsDoNotDependOnTheOrder) {
+  for (const char* name : {"sum", "prod", "avg"}) {
+    for (const int ranks : {1, 2, 3, 7, 8, 64, 200, 300}) {
+      for (std::size_t i = 0; i < 300; ++i) {
+        expect_any_order<float>(*find_type("complex64"), *find_op(name), ranks, i);
+        expect_any_order<double>(*find_type("complex128"), *find_op(name), ranks, i);
+      }
+    }
+  }
+}
+
 TEST(Data, IsNotTrivial) {
   constexpr std::size_t kIndices = 200;
   for (const TypeInfo& type : all_types()) {
     for (const OpInfo& op : all_ops()) {
+      if (!combine(type, op)) continue;
       std::size_t changes = 0;
       std::size_t nonzero = 0;
+      std::size_t results = 0;  // that differ from the one before
       for (std::size_t i = 0; i < kIndices; ++i) {
         const Scalar expected = expected_element(type, op, 8, kSeed, i);
         const Scalar mine = input_element(type, op, 8, 3, kSeed, i);
-        changes += expected.value != mine.value || expected.bits != mine.bits ? 1U : 0U;
-        nonzero += mine.value != 0 || mine.bits != 0 ? 1U : 0U;
+        changes += expected != mine ? 1U : 0U;
+        nonzero += mine != Scalar{} ? 1U : 0U;
+        results += expected != expected_element(type, op, 8, kSeed, i + 1) ? 1U : 0U;
       }
+      const bool sparse = op.op == UMBEL_BOR || op.op == UMBEL_LOR;
       EXPECT_GT(changes, kIndices / 3) << type.name << " " << op.name;
-      EXPECT_GT(nonzero, kIndices / 2) << type.name << " " << op.name;
+      EXPECT_GT(nonzero, sparse ? kIndices / 16 : kIndices / 2) << type.name << " " << op.name;
+      EXPECT_GT(results, kIndices / 4) << type.name << " " << op.name;
     }
   }
+}
+
+/// The library's own word on what serves what.
+TEST(Types, AreThoseOfTheLibrary) {
+  ASSERT_EQ(all_types().size(), all_dtypes().size());
+  ASSERT_EQ(all_ops().size(), all_redops().size());
+  for (const TypeInfo& type : all_types()) {
+    const DType dtype = all_dtypes()[static_cast<std::size_t>(type.dtype)];
+    EXPECT_EQ(name_of(dtype), type.name);
+    EXPECT_EQ(parse_dtype(type.alias), dtype);
+    EXPECT_EQ(size_of(dtype), type.size);
+    for (const OpInfo& op : all_ops()) {
+      const RedOp redop = all_redops()[static_cast<std::size_t>(op.op)];
+      EXPECT_EQ(name_of(redop), op.name);
+      EXPECT_EQ(serves(redop, dtype), combine(type, op)) << type.name << ' ' << op.name;
+    }
+  }
+}
+
+TEST(Data, PairsOftenHaveEqualValues) {
+  const TypeInfo type = *find_type("2int");
+  const OpInfo op = *find_op("minloc");
+  std::size_t ties = 0;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const Scalar expected = expected_element(type, op, 8, kSeed, i);
+    int equal = 0;
+    for (int rank = 0; rank < 8; ++rank) {
+      const Scalar x = input_element(type, op, 8, rank, kSeed, i);
+      EXPECT_GE(static_cast<std::int64_t>(x.bits), static_cast<std::int64_t>(expected.bits));
+      if (x.bits != expected.bits) continue;
+      ++equal;
+      EXPECT_GE(x.index, expected.index);
+    }
+    ties += equal > 1 ? 1U : 0U;
+  }
+  EXPECT_GT(ties, 40U);
 }
 
 TEST(Data, IntegersWrapAndDivideTowardZero) {
@@ -106,7 +200,7 @@ TEST(Data, IntegersWrapAndDivideTowardZero) {
 TEST(Data, EncodesAsTheMachineHasIt) {
   const auto bits_of = [](const char* name, double value) {
     std::uint64_t bits = 0;
-    encode(*find_type(name), {0, value}, &bits);
+    encode(*find_type(name), {.value = value}, &bits);
     return bits;
   };
   EXPECT_EQ(bits_of("half", 1.0), 0x3C00U);
@@ -115,6 +209,24 @@ TEST(Data, EncodesAsTheMachineHasIt) {
   EXPECT_EQ(bits_of("half", 0.0), 0U);
   EXPECT_EQ(bits_of("bf16", 1.0), 0x3F80U);
   EXPECT_EQ(bits_of("bf16", -255.0), 0xC37FU);
+  EXPECT_EQ(bits_of("f8e4m3", 1.0), 0x38U);
+  EXPECT_EQ(bits_of("f8e4m3", -0.015625), 0x88U);
+  EXPECT_EQ(bits_of("f8e5m2", 1.5), 0x3EU);
+  EXPECT_EQ(bits_of("f8e5m2", -32768.0), 0xF8U);
+  struct {
+    double value;
+    int index;
+  } pair{};
+  encode(*find_type("double_int"), {.value = -2.5, .index = 7}, &pair);
+  EXPECT_EQ(pair.value, -2.5);
+  EXPECT_EQ(pair.index, 7);
+  struct {
+    short value;
+    int index;
+  } small{};
+  encode(*find_type("short_int"), {.bits = ~std::uint64_t{0}, .index = -7}, &small);
+  EXPECT_EQ(small.value, -1);
+  EXPECT_EQ(small.index, -7);
   EXPECT_EQ(bits_of("float", 1.5), std::bit_cast<std::uint32_t>(1.5F));
   EXPECT_EQ(bits_of("double", 1.5), std::bit_cast<std::uint64_t>(1.5));
 }

@@ -51,8 +51,8 @@ TEST(Options, OneOfTheSizesAloneMovesTheOther) {
 
 TEST(Options, AllMeansAll) {
   const Parsed parsed = parse({"-d", "all", "-o", "all"});
-  EXPECT_EQ(parsed.options->types.size(), 12U);
-  EXPECT_EQ(parsed.options->ops.size(), 5U);
+  EXPECT_EQ(parsed.options->types.size(), 21U);
+  EXPECT_EQ(parsed.options->ops.size(), 13U);
 }
 
 TEST(Options, WrongUsageIsStatusTwo) {
@@ -67,6 +67,8 @@ TEST(Options, WrongUsageIsStatusTwo) {
                                                                                    {"-d", ""},
                                                                                    {"-d", "float,"},
                                                                                    {"-o", "mulsum"},
+                                                                                   {"-o", "band"},
+                                                                                   {"-d", "int,float", "-o", "lor"},
                                                                                    {"-r", "4"},
                                                                                    {"-a", "4"},
                                                                                    {"-T", "nan"},
@@ -83,9 +85,12 @@ TEST(Options, WrongUsageIsStatusTwo) {
 
 TEST(Options, WhatThereIsIsNamed) {
   EXPECT_THAT(parse({"-d", "x"}).text,
-              AllOf(StartsWith("-d x: no such type; there are int8, "), HasSubstr(", fp64 and all\n")));
-  EXPECT_THAT(parse({"-o", "x"}).text,
-              StartsWith("-o x: no such operator; there are sum, prod, min, max, avg and all\n"));
+              AllOf(StartsWith("-d x: no such type; there are int8, "), HasSubstr(", int16_int32 and all\n")));
+  EXPECT_THAT(parse({"-o", "x"}).text, StartsWith("-o x: no such operator; there are sum, prod, min, max, avg, band, "
+                                                  "bor, bxor, land, lor, lxor, minloc, maxloc and all\n"));
+  EXPECT_THAT(parse({"-d", "int,float", "-o", "sum,lor"}).text,
+              StartsWith("-d int,float -o sum,lor: lor does not serve fp32\n"));
+  EXPECT_TRUE(parse({"-d", "all", "-o", "lor"}).options);
   EXPECT_THAT(parse({"--algo", "x"}).text,
               AllOf(StartsWith("--algo x: no such algorithm; there are "), HasSubstr("ring")));
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// One function per all-gather algorithm, which catalog.cpp lists.
+#pragma once
+
+#include "algos/families.hpp"
+
+namespace umbel::algos::all_gather {
+
+Algorithm direct();
+Algorithm ring();
+Algorithm recursive_doubling();
+Algorithm bruck();
+Algorithm neighbor();
+Algorithm pat();
+Algorithm hierarchical_ring();
+
+}  // namespace umbel::algos::all_gather

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// One function per all-to-all algorithm, which catalog.cpp lists.
+#pragma once
+
+#include "algos/families.hpp"
+
+namespace umbel::algos::all_to_all {
+
+Algorithm direct();
+Algorithm pairwise();
+
+}  // namespace umbel::algos::all_to_all

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Direct all-to-all, inside one node.
+//
+// Idea. Every rank hands every other one its share, all pairs at once: a single hop, and each byte is read from another
+// rank once.
+//
+// Names: lanes/pairs.hpp. Ranks give beginning after themselves and take in the opposite order, so that in every turn
+// each takes from the one that gives to it, and no two read the same rank. Each pair has `depth` slots of its own:
+// nobody waits for another pair, and small shares are all given before the first is taken. With `direct` shares are
+// copied from where they lie in the peers' inputs.
+//
+// Steps 1; bytes that leave a rank n(p−1), of n a share, read by its peers. Any p up to 256, one node, any sizes.
+// Determinism: data is moved only.
+// Source: the direct exchange of Thakur, Rabenseifner & Gropp 2005.
+#include "algos/all_to_all/all_to_all.hpp"
+#include "algos/cost.hpp"
+#include "algos/lanes/pairs.hpp"
+
+namespace umbel::algos::all_to_all {
+namespace {
+
+Program build(Rank rank, const Shape& shape, const Spec& spec) {
+  if (shape.ranks() == 1) return alone(shape, Collective::all_to_all);
+  return build_pairs(rank, shape, spec,
+                     {.collective = Collective::all_to_all,
+                      .to = others_after(rank, shape),
+                      .from = others_before(rank, shape),
+                      .groups = shape.ranks() - 1,
+                      .depth = spec.depth,
+                      .direct = spec.direct});
+}
+
+Traffic traffic(const Shape& shape, const Spec&) {
+  const int p = shape.ranks();
+  return {.steps = p > 1 ? 1 : 0, .sent = static_cast<double>(p - 1)};
+}
+
+double cost(const CostQuery& query) {
+  const CostTerms t(query);
+  const int mates = t.ranks() - 1;
+  const double n = t.bytes();
+  const double own = t.copy(n);
+  if (mates == 0) return own;
+  if (query.spec.direct) return own + 2 * t.flags(mates) + mates * t.read_direct(n);
+  const double chunks = t.chunks(n);
+  const double slots = mates * query.spec.depth * n / chunks;
+  return own + chunks * t.flags(mates) + mates * (t.copy(n) + t.read(n)) * t.spill(slots);
+}
+
+}  // namespace
+
+Algorithm direct() {
+  return on_one_node({.name = "direct",
+                      .summary = "everyone hands everyone a share, all pairs at once, inside one node",
+                      .steps = "1",
+                      .sent = "n(p−1)",
+                      .source = "Thakur, Rabenseifner & Gropp 2005",
+                      .collective = Collective::all_to_all},
+                     {build, traffic, folds_nothing, cost});
+}
+
+}  // namespace umbel::algos::all_to_all

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// Linear gather.
+//
+// Idea. Everybody sends its share straight to the root, which receives it straight into the output: no byte travels
+// twice. The root handles p−1 messages, so this is for large shares, where its link is busy all the time anyway.
+//
+// Names: lanes/pairs.hpp. The root posts receives beginning after itself; meanwhile it copies what its node-mates show
+// in slots of their windows or, with `direct`, what lies in their inputs.
+//
+// Steps 1; bytes that leave a rank n, its share. Any p, two nodes or more, any root, any sizes.
+// Determinism: data is moved only.
+// Source: the flat tree of Thakur, Rabenseifner & Gropp 2005.
+#include <algorithm>
+
+#include "algos/cost.hpp"
+#include "algos/gather/gather.hpp"
+#include "algos/lanes/pairs.hpp"
+
+namespace umbel::algos::gather {
+namespace {
+
+Program build(Rank rank, const Shape& shape, const Spec& spec) {
+  return build_pairs(rank, shape, spec, pairs_with_root(Collective::gather, rank, shape, spec));
+}
+
+Traffic traffic(const Shape&, const Spec&) { return {.steps = 1, .sent = 1}; }
+
+double cost(const CostQuery& query) {
+  const CostTerms t(query);
+  const int mates = static_cast<int>(query.shape.peers_of(query.spec.root).size()) - 1;
+  const int remote = t.ranks() - 1 - mates;
+  const double n = t.bytes();
+  const double chunks = t.chunks(n);
+  const double reads =
+      query.spec.direct ? t.flags(mates) + mates * t.read_direct(n) : chunks * t.flags(mates) + mates * t.read(n);
+  return t.message() + remote * chunks * t.post() + std::max(t.wire(n, remote), t.copy(n) + reads);
+}
+
+}  // namespace
+
+Algorithm linear() {
+  return on_several_nodes({.name = "linear",
+                           .summary = "everyone sends its share to the root",
+                           .steps = "1",
+                           .sent = "n",
+                           .source = "Thakur, Rabenseifner & Gropp 2005",
+                           .collective = Collective::gather},
+                          {build, traffic, folds_nothing, cost});
+}
+
+}  // namespace umbel::algos::gather

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// One function per reduce algorithm, which catalog.cpp lists.
+#pragma once
+
+#include "algos/families.hpp"
+
+namespace umbel::algos::reduce {
+
+Algorithm central();
+Algorithm direct();
+Algorithm binomial();
+
+}  // namespace umbel::algos::reduce

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// One function per scatter algorithm, which catalog.cpp lists.
+#pragma once
+
+#include "algos/families.hpp"
+
+namespace umbel::algos::scatter {
+
+Algorithm direct();
+Algorithm linear();
+
+}  // namespace umbel::algos::scatter

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "runtime/runner.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "algos/algorithm.hpp"
+#include "base/error.hpp"
+
+namespace umbel::runtime {
+namespace {
+
+PlannerInputs planner_inputs(const Founded& founded) {
+  return {.rank = founded.members.me,
+          .shape = founded.members.shape,
+          .model = founded.measured.model,
+          .layout = founded.layout,
+          .direct = founded.direct,
+          .chunk_bytes = founded.config.chunk_bytes,
+          .piece_bytes = founded.config.piece_bytes,
+          .channels = founded.config.channels};
+}
+
+/// The algorithm that a tiny call is an instance of.
+std::string_view tiny_name(Collective collective) {
+  return collective == Collective::all_reduce ? "one_shot" : "direct";
+}
+
+/// What else must be equal on all ranks: the choice of an algorithm, and the kind of a caller's operator.
+std::uint8_t variant_of(const CallArgs& args, std::int32_t forced) {
+  const bool scaled = args.custom && args.op != RedOp::user;
+  const bool ordered = args.custom && args.op == RedOp::user && !args.custom->user.commutative;
+  return static_cast<std::uint8_t>((forced + 1) | (scaled ? kScaledVariant : 0) | (ordered ? kOrderedVariant : 0));
+}
+
+}  // namespace
+
+Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
+    : founded_(founded),
+      health_(health),
+      planner_(planner_inputs(founded)),
+      executor_(founded.members, health, waiter),
+      reproducible_(founded.config.reproducible && founded.members.size() > 2),
+      tiny_(founded.members, health, founded.crowded),
+      staging_(founded.members.me, founded.members.size(), reproducible_) {
+  for (const Collective collective : all_collectives())
+    if (algos::find(collective, tiny_name(collective)) != nullptr)
+      tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
+  set_algorithm(founded.config.algorithm);
+}
+
+void Runner::set_algorithm(std::string_view name) {
+  forced_ = ForcedAlgorithms(name);
+  last_plan_ = nullptr;
+}
+
+std::string Runner::refuses(std::string_view algorithm, const CallArgs& args) {
+  const PlanKey key = key_of(staging_.shape_of(args), algorithm_index(args.collective, algorithm));
+  last_plan_ = nullptr;
+  return planner_.refuses(key);
+}
+
+void Runner::begin(const CallArgs& args, InPlace in_place) {
+  const std::int32_t forced = forced_.of(args.collective);
+  const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
+  const CallArgs shape = staging_.shape_of(args);
+  const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
+  plan_ = tiny ? Plan{} : plan_for(key_of(shape, forced));
+  args_ = staging_.begin(args, in_place).args;
+  call_ = {.seq = seq_ + 1,
+           .input = static_cast<const std::byte*>(args_.send),
+           .output = static_cast<std::byte*>(args_.recv),
+           .dtype = args_.dtype,
+           .op = args_.op,
+           .user = args_.custom ? &args_.custom->user : nullptr,
+           .in_order = in_order(args_),
+           .summary = {.count = args.count,
+                       .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
+                       .plan = plan_.hash,
+                       .collective = args.collective,
+                       .dtype = args.dtype,
+                       .op = args.op,
+                       .extra = variant_of(args, forced)}};
+  health_.enter(call_.seq, call_.summary);
+  seq_ = call_.seq;
+  phase_ = Phase::bank;
+}
+
+Executor::Round Runner::advance() {
+  using Round = Executor::Round;
+  switch (phase_) {
+    case Phase::none:
+      return Round::idle;
+    case Phase::bank:
+      if (!bank_is_free()) return Round::idle;
+      start();
+      return advance();
+    case Phase::lines:
+      return tiny_.poll() ? finish() : Round::idle;
+    case Phase::program: {
+      const Round round = executor_.round();
+      return round == Round::finished ? finish() : round;
+    }
+  }
+  return Round::idle;
+}
+
+/// The bank rule: this call reuses the bank of call seq − kBanks, which every node-mate must have left.
+///
+/// With kBanks = 2 that is so anyway when the last call was one that nobody finishes before all have begun: then every
+/// rank has begun seq − 1 and thus finished seq − 2. Inside one node that knowledge came through semaphores or lines,
+/// and with it the order of memory. Over several nodes it may have come through the network, which orders nothing
+/// between two ranks of one node: their `done` is looked at, for the order, and is never waited for.
+bool Runner::bank_is_free() {
+  const Members& members = founded_.members;
+  if (seq_ <= kBanks || (synchronized_ + 1 == seq_ && members.shape.nodes() == 1)) return true;
+  for (Rank rank : members.shape.peers_of(members.me))
+    if (members.at(rank).arena.header().done.load(std::memory_order_acquire) < seq_ - kBanks) return false;
+  return true;
+}
+
+void Runner::start() {
+  if (tiny()) {
+    phase_ = Phase::lines;
+    tiny_.start(call_, args_);
+    return;
+  }
+  publish();
+  phase_ = Phase::program;
+  executor_.start(plan_, call_);
+}
+
+/// The control line of a call whose data goes through the program.
+void Runner::publish() {
+  ControlLine& line = founded_.members.own().line(call_.seq);
+  const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
+                            reinterpret_cast<std::uint64_t>(call_.output)};
+  line.summary = call_.summary;
+  std::memcpy(line.payload, &buffers, sizeof(buffers));
+  line.seq.store(call_.seq, std::memory_order_release);
+}
+
+Executor::Round Runner::finish() {
+  staging_.finish();
+  if (!tiny()) {
+    last_ = {.algorithm = plan_.built->algorithm->name.data(), .predicted_s = plan_.predicted_s};
+  } else {
+    const std::int32_t algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args_.collective))];
+    last_ = {.algorithm = algos::catalog(args_.collective)[static_cast<std::size_t>(algorithm)].name.data(),
+             .predicted_s = tiny_prediction(algorithm)};
+  }
+  phase_ = Phase::none;
+  founded_.members.own().header().done.store(seq_, std::memory_order_release);
+  if (synchronizes(args_.collective)) {
+    synchronized_ = seq_;
+    one_way_ = 0;
+  } else {
+    ++one_way_;
+    for (Rank rank : founded_.members.shape.peers_of(founded_.members.me))
+      founded_.members.at(rank).ring_bell();  // who waits for this rank's bank
+  }
+  return Executor::Round::finished;
+}
+
+/// Whether only the canonical order of folds will do. Of two ranks' values there is one fold only.
+bool Runner::in_order(const CallArgs& args) const {
+  if (!reduces(args.collective) || founded_.members.size() <= 2) return false;
+  const bool commutes = args.op != RedOp::user || args.custom->user.commutative;
+  return !commutes || (reproducible_ && arithmetic_of(args.dtype, args.op) != Arithmetic::exact);
+}
+
+PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) const {
+  return {.collective = plain(args.collective),
+          .count = args.count,
+          .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
+          .in_order = in_order(args),
+          .root = rooted(args.collective) ? args.root : 0,
+          .algorithm = algorithm};
+}
+
+const Plan& Runner::plan_for(const PlanKey& key) {
+  if (last_plan_ == nullptr || !(key == last_key_)) {
+    last_plan_ = nullptr;  // the planner may drop it, and throw
+    try {
+      last_plan_ = &planner_.plan(key);
+    } catch (const Unsupported& error) {
+      if (key.algorithm < 0) throw;
+      const auto& forced = algos::catalog(key.collective)[static_cast<std::size_t>(key.algorithm)];
+      throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
+    }
+    last_key_ = key;
+  }
+  return *last_plan_;
+}
+
+double Runner::tiny_prediction(std::int32_t algorithm) {
+  const std::size_t bytes = args_.count * size_of(args_.dtype);
+  if (tiny_bytes_ != bytes || tiny_collective_ != args_.collective) {
+    tiny_bytes_ = bytes;
+    tiny_collective_ = args_.collective;
+    tiny_predicted_s_ = algos::catalog(args_.collective)[static_cast<std::size_t>(algorithm)].cost(
+        {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
+  }
+  return tiny_predicted_s_;
+}
+
+}  // namespace umbel::runtime

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "runtime/arguments.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/forced.hpp"
+#include "runtime/founding.hpp"
+#include "runtime/health.hpp"
+#include "runtime/planner.hpp"
+#include "runtime/staging.hpp"
+#include "runtime/tiny.hpp"
+#include "runtime/waiter.hpp"
+
+namespace umbel::runtime {
+
+/// Runs a communicator's collectives, one after another, in steps: from the choice of an algorithm to the last byte.
+/// Never waits. Not thread-safe.
+class Runner {
+ public:
+  Runner(Founded& founded, Health& health, Waiter& waiter);
+
+  /// "" or "auto", a name, or choices per collective (forced.hpp). @throws InvalidArgument
+  void set_algorithm(std::string_view name);
+  /// Why `algorithm` cannot serve such a call; "" when it can.
+  std::string refuses(std::string_view algorithm, const CallArgs& args);
+
+  /// Whether the next call must be a barrier: too many in a row have told their senders nothing.
+  bool must_meet() const { return one_way_ == kMostOneWay; }
+  /// Begins a call. @throws Unsupported: then nothing has begun. The communicator's failure.
+  void begin(const CallArgs& args, InPlace in_place);
+  bool active() const { return phase_ != Phase::none; }
+  /// One round of the call that was begun; `finished` ends it. @throws what fails the communicator
+  Executor::Round advance();
+
+  std::uint64_t seq() const { return seq_; }
+  const CallInfo& last_call() const { return last_; }
+
+ private:
+  /// Calls in a row that say nothing to their senders (a broadcast's root hears of nobody); then a barrier, so that a
+  /// fast rank does not flood the others.
+  static constexpr int kMostOneWay = 64;
+  enum class Phase : std::uint8_t { none, bank, lines, program };
+
+  const Plan& plan_for(const PlanKey& key);
+  bool bank_is_free();
+  bool tiny() const { return plan_.built == nullptr; }
+  void start();
+  void publish();
+  Executor::Round finish();
+  bool in_order(const CallArgs& args) const;
+  PlanKey key_of(const CallArgs& args, std::int32_t algorithm) const;
+  double tiny_prediction(std::int32_t algorithm);
+
+  Founded& founded_;
+  Health& health_;
+  Planner planner_;
+  Executor executor_;
+  bool reproducible_;  ///< and there is more than one order of folds
+  TinyCalls tiny_;
+  Staging staging_;
+  ForcedAlgorithms forced_;
+  std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
+
+  Phase phase_ = Phase::none;  ///< of the present call
+  CallArgs args_{};            ///< as staged
+  Call call_{};
+  Plan plan_{};  ///< a copy: the planner may drop its own while the call runs; nothing built: a tiny call
+
+  std::uint64_t seq_ = 0;
+  std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
+  int one_way_ = 0;                 ///< calls since
+  Collective tiny_collective_ = Collective::barrier;
+  std::size_t tiny_bytes_ = ~std::size_t{0};
+  double tiny_predicted_s_ = 0;
+  const Plan* last_plan_ = nullptr;
+  PlanKey last_key_{};
+  CallInfo last_{};
+};
+
+}  // namespace umbel::runtime
