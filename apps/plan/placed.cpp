@@ -16,7 +16,6 @@
 #include "base/config.hpp"
 #include "base/error.hpp"
 #include "runtime/forced.hpp"
-#include "runtime/founding.hpp"
 #include "runtime/placement.hpp"
 
 namespace umbel::plan {
@@ -174,7 +173,7 @@ Collective collective_of(const CallOptions& options) {
 runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& shape, const Cluster& cluster) {
   return {.shape = shape,
           .model = model_of(cluster, shape),
-          .layout = runtime::layout_for(Config{}, shape.ranks()),
+          .layout = runtime::ArenaLayout::of(Config{}.window_bytes, static_cast<std::size_t>(shape.ranks())),
           .direct = options.direct};
 }
 

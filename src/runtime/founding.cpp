@@ -197,18 +197,11 @@ void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded&
 
 }  // namespace
 
-ArenaLayout layout_for(const Config& config, int ranks) {
-  constexpr std::size_t kLeastSlots = 1U << 20U;  // half of the least UMBEL_WINDOW_BYTES; measure() needs most of it
-  return {.ranks = static_cast<std::size_t>(ranks),
-          .semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
-          .slot_bytes = std::max<std::size_t>(kLeastSlots, config.window_bytes / kBanks)};
-}
-
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Config config;
   agree(bootstrap, "start", [&] { config = settle(options, bootstrap.rank); });
   const Handshake handshake = shake_hands(bootstrap, UMBEL_VERSION_TEXT, config.agreed_text());
-  const ArenaLayout layout = layout_for(config, bootstrap.size);
+  const ArenaLayout layout = ArenaLayout::of(config.window_bytes, static_cast<std::size_t>(bootstrap.size));
   Context& context = Context::of_process(handshake.same_process);
   std::optional<ArenaLease> arena;
   agree(bootstrap, "make its shared memory", [&] {

@@ -29,9 +29,6 @@ struct Founded {
   Measured measured{};
 };
 
-/// How much memory a rank shares for a communicator.
-ArenaLayout layout_for(const Config& config, int ranks);
-
 /// Collective. Everything that ranks settle, exchange and measure, step by step; each step succeeds on all ranks or
 /// throws on all.
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options);

@@ -54,7 +54,11 @@ double cost(const CostQuery& query) {
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
   const double piece = t.bytes() / t.pieces();
-  double time = halving_blocks(p) == p ? 0.0 : t.hop(piece) + t.hop(piece, 1, 1, false);
+  double time = t.one_node() ? t.copy(piece / 2) : 0.0;  // all that is handed on, but what it was given last
+  if (halving_blocks(p) != p && t.one_node())
+    time += 2 * (t.flag() + t.copy(piece) + t.read(piece)) + t.fold(piece);
+  else if (halving_blocks(p) != p)
+    time += t.net_hop(piece, 1, 1, t.fold(piece)) + t.net_hop(piece, 1, 1, 0);
   double half = piece / 2;
   for (int bit = 1; 2 * bit <= p; bit <<= 1, half /= 2) {
     // Two exchanges in lock-step; all of a node's ranks send at the same time.

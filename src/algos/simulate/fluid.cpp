@@ -26,7 +26,11 @@ int Fluid::start(double now, double amount, double fastest, std::span<const Use>
   ++f.version;
   f.uses.assign(uses.begin(), uses.end());
   f.active = true;
-  for (const Use& use : uses) resource(use.resource).flows.push_back(number);
+  f.alone = fastest;
+  for (const Use& use : uses) {
+    f.alone = std::min(f.alone, resource(use.resource).capacity / use.weight);
+    resource(use.resource).flows.push_back(number);
+  }
   touched_flows_.assign(1, number);
   touched_resources_.clear();
   share(now);
@@ -66,6 +70,8 @@ void Fluid::share(double now) {
   fill();
   for (std::size_t k = 0; k < touched_flows_.size(); ++k) {
     Flow& f = flow(touched_flows_[k]);
+    constexpr double kClearly = 0.999;
+    shared_ |= f.rate < f.alone * kClearly && f.remaining > 0;
     if (f.rate == before[k]) continue;  // its end stays where it was
     ++f.version;
     forecasts_.push_back({touched_flows_[k], f.version, f.remaining > 0 ? now + f.remaining / f.rate : now});

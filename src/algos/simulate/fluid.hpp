@@ -35,6 +35,9 @@ class Fluid {
   /// True when the forecast still holds: the flow is over and removed, and others are faster.
   bool finish(const Forecast& forecast);
 
+  /// Whether any flow has ever been slower than it would have been alone.
+  bool shared() const { return shared_; }
+
   /// Forecasts since the last clear(), to be put in the queue of events.
   std::span<const Forecast> forecasts() const { return forecasts_; }
   void clear() { forecasts_.clear(); }
@@ -45,6 +48,7 @@ class Fluid {
     double rate = 0;
     double fastest = std::numeric_limits<double>::infinity();
     double since = 0;  // `remaining` is as of then
+    double alone = 0;  // the rate that it would have if there were no others
     std::uint32_t version = 0;
     std::vector<Use> uses;
     bool active = false;
@@ -71,6 +75,7 @@ class Fluid {
   std::vector<Resource> resources_;
   std::vector<int> touched_flows_, touched_resources_;  // scratch of share()
   std::uint64_t round_ = 0;
+  bool shared_ = false;
   std::vector<Forecast> forecasts_;
 };
 

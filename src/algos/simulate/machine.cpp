@@ -67,6 +67,7 @@ Outcome Machine::run() {
     outcome_.busiest_thread_s = std::max(outcome_.busiest_thread_s, run.busy_s);
   }
   outcome_.busiest_link_s = network_.busiest();
+  outcome_.shared = fluid_.shared();
   return outcome_;
 }
 
