@@ -128,9 +128,9 @@ typedef struct umbel_bootstrap {
 typedef struct umbel_config {
   size_t struct_size;    /* sizeof(umbel_config_t) */
   const char* algorithm; /* as umbel_comm_set_algorithm takes it; NULL or "auto": chosen per call */
-  int reproducible;      /* nonzero: the same bits whatever the algorithm and the placement of the ranks; partial sums of
-                          * 16- and 8-bit floats are then carried in fp32 and rounded once */
-  double timeout_s;      /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
+  int reproducible; /* nonzero: the same bits whatever the algorithm and the placement of the ranks; partial sums of
+                     * 16- and 8-bit floats are then carried in fp32 and rounded once */
+  double timeout_s; /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
 } umbel_config_t;
 
 #define UMBEL_DEFAULT_TIMEOUT_S 300.0
@@ -233,6 +233,63 @@ UMBEL_API umbel_result_t umbel_scatter(const void* send, void* recv, size_t coun
 /* No rank returns before every rank has called it. */
 UMBEL_API umbel_result_t umbel_barrier(umbel_comm_t comm);
 
+/* The same with shares of different lengths, the v-forms. `counts` are elements, one for each rank, and may be 0;
+ * `displs` are the places of the shares in the buffer, in elements from its start, in any order and with gaps, or NULL:
+ * one after the other. Shares that are received must not overlap. Both arrays are [ranks], read before the function
+ * returns and not kept. Buffers are as long as that makes them; what lies in gaps is not touched.
+ *
+ * A giver's and a taker's count must agree, 0 included: another is UMBEL_ERROR_MISMATCH, on a rank that waits for what
+ * does not come within a second, on the others, or where nobody waits, at their next call at the latest.
+ *
+ * In-place: all_gatherv, gatherv  send == recv + displs[rank]: the own share at its place
+ *           scatterv              recv == send + displs[rank]
+ *           reduce_scatterv       recv == send + the counts of lower ranks, or recv == send: the result at the start
+ *           all_to_allv           recv == send, with the same counts and displs for both
+ * Algorithms are those of the plain forms, forced by the same names; not all serve shares of different lengths. Which
+ * one runs depends on no count in all_to_allv, gatherv and scatterv, in the others on the longest share. */
+
+/* send: [send_count]. counts: the same on all ranks; counts[rank] == send_count. displs: each rank's own. */
+UMBEL_API umbel_result_t umbel_all_gatherv(const void* send, size_t send_count, void* recv, const size_t* counts,
+                                           const size_t* displs, umbel_dtype_t dtype, umbel_comm_t comm);
+/* send: all shares, one after the other. recv: [counts[rank]]. counts: the same on all ranks. */
+UMBEL_API umbel_result_t umbel_reduce_scatterv(const void* send, void* recv, const size_t* counts, umbel_dtype_t dtype,
+                                               umbel_op_t op, umbel_comm_t comm);
+/* send_counts[r] elements go to rank r, whose recv_counts[rank] is the same. */
+UMBEL_API umbel_result_t umbel_all_to_allv(const void* send, const size_t* send_counts, const size_t* send_displs,
+                                           void* recv, const size_t* recv_counts, const size_t* recv_displs,
+                                           umbel_dtype_t dtype, umbel_comm_t comm);
+/* send: [send_count], which is the root's counts[rank]. recv, counts, displs: significant on the root. */
+UMBEL_API umbel_result_t umbel_gatherv(const void* send, size_t send_count, void* recv, const size_t* counts,
+                                       const size_t* displs, umbel_dtype_t dtype, int root, umbel_comm_t comm);
+/* recv: [recv_count], which is the root's counts[rank]. send, counts, displs: significant on the root. */
+UMBEL_API umbel_result_t umbel_scatterv(const void* send, const size_t* counts, const size_t* displs, void* recv,
+                                        size_t recv_count, umbel_dtype_t dtype, int root, umbel_comm_t comm);
+
+/* Messages between two ranks, which alone take part. Blocking: a call returns when its buffers are the caller's again.
+ *
+ * Of the messages from one rank to another the first send meets the first receive, and so on; between messages to or
+ * from different ranks there is no order. count and dtype of a receive are those of its send; a difference is
+ * UMBEL_ERROR_MISMATCH on both, at once or, where the send has returned already, at its rank's next call. A send may
+ * return before its receive is called, but need not: ranks that send to each other do so in a group, or by
+ * umbel_sendrecv. count may be 0, and buf then NULL.
+ *
+ * Started operations (umbel_start) go on meanwhile. What is said above of errors holds here too. */
+
+/* buf: [count], for rank `peer` */
+UMBEL_API umbel_result_t umbel_send(const void* buf, size_t count, umbel_dtype_t dtype, int peer, umbel_comm_t comm);
+/* buf: [count], from rank `peer` */
+UMBEL_API umbel_result_t umbel_recv(void* buf, size_t count, umbel_dtype_t dtype, int peer, umbel_comm_t comm);
+/* Both at once. send: [send_count], for rank `dest`. recv: [recv_count], from rank `source`; disjoint from send. */
+UMBEL_API umbel_result_t umbel_sendrecv(const void* send, size_t send_count, int dest, void* recv, size_t recv_count,
+                                        int source, umbel_dtype_t dtype, umbel_comm_t comm);
+/* Sends and receives that go on together: between the two, the three above return at once and begin nothing;
+ * umbel_group_end begins all of them and returns when all are done. It may be any number, several to or from one rank
+ * among them, and to and from this rank itself; those then meet in the same group, and a difference between them is
+ * UMBEL_ERROR_INVALID_ARGUMENT, as is a collective in a group, or a group in a group. Without a message
+ * umbel_group_end returns at once. */
+UMBEL_API umbel_result_t umbel_group_start(umbel_comm_t comm);
+UMBEL_API umbel_result_t umbel_group_end(umbel_comm_t comm);
+
 /* A call with its buffers, for the forms that return at once. Start from UMBEL_ARGS_INIT. */
 typedef struct umbel_args {
   size_t struct_size; /* sizeof(umbel_args_t) */
@@ -243,31 +300,43 @@ typedef struct umbel_args {
   umbel_dtype_t dtype;
   umbel_op_t op; /* of a collective that reduces */
   int root;      /* of a rooted one */
+  /* Of a v-form, which the start reads, and the preparation: counts and displs of what is sent (all_to_allv, scatterv)
+   * and received (all_gatherv, reduce_scatterv, all_to_allv, gatherv). `count` is then send_count or recv_count. */
+  const size_t* send_counts;
+  const size_t* send_displs;
+  const size_t* recv_counts;
+  const size_t* recv_displs;
 } umbel_args_t;
 
 #define UMBEL_ARGS_INIT \
-  { sizeof(umbel_args_t), UMBEL_ALL_REDUCE, NULL, NULL, 0, UMBEL_FP32, UMBEL_SUM, 0 }
+  { sizeof(umbel_args_t), UMBEL_ALL_REDUCE, NULL, NULL, 0, UMBEL_FP32, UMBEL_SUM, 0, NULL, NULL, NULL, NULL }
 
 /* An operation that was, or is to be, started. Used by one thread at a time. */
 typedef struct umbel_request* umbel_request_t;
 
 /* Starts a call and returns. Collective: all ranks start and call in the same order, blocking calls among them. Any
- * number may be under way; they run one after another, in the order of their starts, and may be waited for in any order.
- * They go on while the program is inside a wait, a test or another call on the communicator, or, with
+ * number may be under way; they run one after another, in the order of their starts, and may be waited for in any
+ * order. They go on while the program is inside a wait, a test or another call on the communicator, or, with
  * UMBEL_PROGRESS_THREAD=1, at any time. Until an operation is done its buffers are its own: nothing may write them, nor
  * read recv. A failure of the communicator ends all of them with its error.
  * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
 UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
 
+/* Ends a group as umbel_group_end does, but returns at once. Its messages go on beside started calls, not among them; of
+ * two groups only those messages wait for each other that go from the same rank to the same. What is said of umbel_start
+ * holds but for that it is not collective. */
+UMBEL_API umbel_result_t umbel_group_end_start(umbel_comm_t comm, umbel_request_t* request);
+
 /* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers
  * then. Collective and blocking; all ranks prepare in the same order, but may start what they have prepared in any
  * order: it has a communicator of its own, made of `comm`, with its algorithms as they are forced there at the time. */
 UMBEL_API umbel_result_t umbel_prepare(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
-/* Starts a prepared call, once more. UMBEL_ERROR_INVALID_ARGUMENT while it is under way, or when it was not prepared. */
+/* Starts a prepared call, once more. UMBEL_ERROR_INVALID_ARGUMENT while it is under way, or when it was not prepared.
+ */
 UMBEL_API umbel_result_t umbel_request_start(umbel_request_t request);
 
-/* Goes on, without waiting; *done is nonzero when the operation is done, or was never started. The operation's error, if
- * it has failed. */
+/* Goes on, without waiting; *done is nonzero when the operation is done, or was never started. The operation's error,
+ * if it has failed. */
 UMBEL_API umbel_result_t umbel_request_test(umbel_request_t request, int* done);
 /* Returns when the operation is done; at once when it was never started. The operation's error, if it has failed. */
 UMBEL_API umbel_result_t umbel_request_wait(umbel_request_t request);

@@ -339,13 +339,97 @@ class Comm {
                         handle_));
   }
 
+  // The v-forms, with shares of different lengths: counts and places of the shares, by rank, in elements. Places may be
+  // left out: then the shares follow one another.
+  using Counts = std::span<const std::size_t>;
+
+  /// Every rank's `recv` becomes all ranks' `send`. @pre the same `counts` on all ranks
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_gatherv(const Send& send, Recv&& recv, Counts counts, Counts displs = {}) {
+    demand_shares("all_gatherv", recv, counts, displs);
+    check(umbel_all_gatherv(std::ranges::data(send), std::ranges::size(send), std::ranges::data(recv), counts.data(),
+                            places(displs), dtype<Send>, handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of the sum (or min, …) of `send` over the ranks. @pre the same `counts` on all
+  /// ranks
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void reduce_scatterv(const Send& send, Recv&& recv, Counts counts, umbel_op_t op = UMBEL_SUM) {
+    demand_shares("reduce_scatterv", send, counts, {});
+    demand(std::ranges::size(recv) == counts[static_cast<std::size_t>(rank())], "reduce_scatterv", send, recv,
+           "this rank's count");
+    check(umbel_reduce_scatterv(std::ranges::data(send), std::ranges::data(recv), counts.data(), dtype<Send>, op,
+                                handle_));
+  }
+
+  /// Rank r gets send_counts[r] elements of `send`. @pre its recv_counts[rank()] is the same
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void all_to_allv(const Send& send, Counts send_counts, Recv&& recv, Counts recv_counts, Counts send_displs = {},
+                   Counts recv_displs = {}) {
+    demand_shares("all_to_allv", send, send_counts, send_displs);
+    demand_shares("all_to_allv", recv, recv_counts, recv_displs);
+    check(umbel_all_to_allv(std::ranges::data(send), send_counts.data(), places(send_displs), std::ranges::data(recv),
+                            recv_counts.data(), places(recv_displs), dtype<Send>, handle_));
+  }
+
+  /// The root's `recv` becomes all ranks' `send`. `recv`, `counts` and `displs` may be empty elsewhere.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void gatherv(const Send& send, Recv&& recv, Counts counts, int root, Counts displs = {}) {
+    if (rank() == root) demand_shares("gatherv", recv, counts, displs);
+    check(umbel_gatherv(std::ranges::data(send), std::ranges::size(send), std::ranges::data(recv), counts.data(),
+                        places(displs), dtype<Send>, root, handle_));
+  }
+
+  /// Rank r's `recv` becomes share r of the root's `send`. `send`, `counts` and `displs` may be empty elsewhere.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void scatterv(const Send& send, Counts counts, Recv&& recv, int root, Counts displs = {}) {
+    if (rank() == root) demand_shares("scatterv", send, counts, displs);
+    check(umbel_scatterv(std::ranges::data(send), counts.data(), places(displs), std::ranges::data(recv),
+                         std::ranges::size(recv), dtype<Send>, root, handle_));
+  }
+
   /// Returns when every rank has called it.
   void barrier() { check(umbel_barrier(handle_)); }
 
-  /// Starts any of the calls above and returns (umbel_start). @throws Error
+  // Messages between two ranks, as umbel.h has them; blocking, but in a group.
+
+  /// Sends `data` to rank `peer`, which receives as many.
+  template <ElementRange Data>
+  void send(const Data& data, int peer) {
+    check(umbel_send(std::ranges::data(data), std::ranges::size(data), dtype<Data>, peer, handle_));
+  }
+  /// Receives from rank `peer` what it sends next to this one. @pre `data` is as long
+  template <WritableElementRange Data>
+  void recv(Data&& data, int peer) {
+    check(umbel_recv(std::ranges::data(data), std::ranges::size(data), dtype<Data>, peer, handle_));
+  }
+  /// Both at once: `send` to rank `dest`, `recv` from rank `source`. Their lengths may differ.
+  template <ElementRange Send, WritableElementRange Recv>
+  requires SameElement<Send, Recv>
+  void sendrecv(const Send& send, int dest, Recv&& recv, int source) {
+    check(umbel_sendrecv(std::ranges::data(send), std::ranges::size(send), dest, std::ranges::data(recv),
+                         std::ranges::size(recv), source, dtype<Send>, handle_));
+  }
+  /// Between the two, sends and receives are only collected; group_end() runs them together. Their buffers must live
+  /// until then. @throws Error
+  void group_start() { check(umbel_group_start(handle_)); }
+  void group_end() { check(umbel_group_end(handle_)); }
+
+  /// Starts any of the collectives above and returns (umbel_start). @throws Error
   Request start(const umbel_args_t& args) {
     umbel_request_t request = nullptr;
     check(umbel_start(&args, handle_, &request));
+    return Request(request);
+  }
+  /// Ends a group and returns; it goes on as a started call does (umbel_group_end_start). @throws Error
+  Request group_end_start() {
+    umbel_request_t request = nullptr;
+    check(umbel_group_end_start(handle_, &request));
     return Request(request);
   }
   /// Prepares a call that is to be started many times (umbel_prepare). Collective. @throws Error
@@ -411,6 +495,26 @@ class Comm {
     throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": send has " +
                                                   std::to_string(std::ranges::size(send)) + " elements, recv has " +
                                                   std::to_string(std::ranges::size(recv)) + "; it must have " + needed);
+  }
+
+  static const std::size_t* places(Counts displs) { return displs.empty() ? nullptr : displs.data(); }
+
+  /// The arrays are complete, and the buffer reaches as far as they say.
+  template <class Range>
+  void demand_shares(const char* call, const Range& buffer, Counts counts, Counts displs) const {
+    const auto needed = static_cast<std::size_t>(ranks());
+    if (counts.size() != needed || (!displs.empty() && displs.size() != needed))
+      throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": counts and displs must have an entry per rank");
+    std::size_t end = 0, reach = 0;
+    for (std::size_t r = 0; r < needed; ++r) {
+      const std::size_t first = displs.empty() ? end : displs[r];
+      end = first + counts[r];
+      if (counts[r] != 0 && end > reach) reach = end;
+    }
+    if (reach > std::ranges::size(buffer))
+      throw Error(UMBEL_ERROR_INVALID_ARGUMENT, std::string(call) + ": the buffer has " +
+                                                    std::to_string(std::ranges::size(buffer)) +
+                                                    " elements, the shares reach to " + std::to_string(reach));
   }
 
   umbel_comm_t handle_ = nullptr;

@@ -5,6 +5,7 @@
 // cost. Everything here is pure: the same inputs give the same result on every rank.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,10 @@ struct Traffic {
                     ///< sent, and its memory read by peers
 };
 
+/// Whether an algorithm's programs are right when the shares of ranks have different lengths, in places of each rank's
+/// own choice: what the v-forms ask for. `staged`: without Spec::direct only.
+enum class Unequal : std::uint8_t { never, staged, always };
+
 /// One way to do a collective.
 struct Algorithm {
   Collective collective = Collective::all_reduce;
@@ -73,6 +78,12 @@ struct Algorithm {
   bool (*canonical)(const Shape&, const Spec&);
   /// Predicted seconds for one call.
   double (*cost)(const CostQuery&);
+  /// Of a ranked collective: whether it serves the v-form.
+  Unequal unequal = Unequal::never;
+
+  bool serves_unequal(const Spec& spec) const {
+    return unequal == Unequal::always || (unequal == Unequal::staged && !spec.direct);
+  }
 };
 
 /// Every algorithm of a collective, in a fixed order; a v-form has those of its plain one.

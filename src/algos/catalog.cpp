@@ -55,7 +55,14 @@ std::span<const Algorithm> all_gather_catalog() {
 std::span<const Algorithm> broadcast_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       broadcast::direct(),
+      broadcast::hierarchical_tree(),
+      broadcast::hierarchical_chain(),
+      broadcast::hierarchical_rails(),
+      broadcast::knomial(),
       broadcast::binomial(),
+      broadcast::chain(),
+      broadcast::double_tree(),
+      broadcast::scatter_all_gather(),
   });
   return catalog;
 }
@@ -64,6 +71,9 @@ std::span<const Algorithm> all_to_all_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_to_all::direct(),
       all_to_all::pairwise(),
+      all_to_all::hierarchical_rails(),
+      all_to_all::hierarchical(),
+      all_to_all::bruck(),
   });
   return catalog;
 }
@@ -72,7 +82,9 @@ std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
       reduce_scatter::hierarchical_ring(),
+      reduce_scatter::halving(),
       reduce_scatter::pairwise(),
+      reduce_scatter::pat(),
       reduce_scatter::ring(),
   });
   return catalog;
@@ -81,7 +93,9 @@ std::span<const Algorithm> reduce_scatter_catalog() {
 std::span<const Algorithm> gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       gather::direct(),
+      gather::hierarchical(),
       gather::linear(),
+      gather::binomial(),
   });
   return catalog;
 }
@@ -89,7 +103,9 @@ std::span<const Algorithm> gather_catalog() {
 std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
+      scatter::hierarchical(),
       scatter::linear(),
+      scatter::binomial(),
   });
   return catalog;
 }
@@ -98,7 +114,12 @@ std::span<const Algorithm> reduce_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce::central(),
       reduce::direct(),
+      reduce::hierarchical_leader(),
+      reduce::hierarchical_tree(),
+      reduce::hierarchical_chain(),
       reduce::binomial(),
+      reduce::chain(),
+      reduce::double_tree(),
   });
   return catalog;
 }

@@ -43,7 +43,8 @@ Algorithm make(const Words& words, decltype(Algorithm::refuses) refuses, const F
           .build = functions.build,
           .traffic = functions.traffic,
           .canonical = functions.canonical,
-          .cost = functions.cost};
+          .cost = functions.cost,
+          .unequal = words.unequal};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace umbel::algos {
 struct Words {
   std::string_view name, summary, steps, sent, source;
   Collective collective = Collective::all_reduce;
+  Unequal unequal = Unequal::never;
 };
 struct Functions {
   decltype(Algorithm::build) build;

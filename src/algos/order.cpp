@@ -65,4 +65,12 @@ std::vector<Rank> others_in_turn(Rank rank, int ranks) {
   return others;
 }
 
+int ranks_leaving(const Shape& shape, int distance) {
+  std::vector<int> leaving(static_cast<std::size_t>(shape.nodes()));
+  for (Rank rank = 0; rank < shape.ranks(); ++rank)
+    if (!shape.same_node(rank, (rank + distance) % shape.ranks()))
+      ++leaving[static_cast<std::size_t>(shape.node_of(rank))];
+  return std::ranges::max(leaving);
+}
+
 }  // namespace umbel::algos

@@ -28,6 +28,9 @@ std::vector<Rank> ranks_ascending(const Shape& shape);
 /// The ranks below `ranks` but `rank`, beginning after it: if all ranks go by that, they turn to different ones.
 std::vector<Rank> others_in_turn(Rank rank, int ranks);
 
+/// The most ranks of a node that have another node's rank `distance` ranks away, modulo p.
+int ranks_leaving(const Shape& shape, int distance);
+
 inline int floor_log2(int n) { return static_cast<int>(std::bit_width(static_cast<unsigned>(n))) - 1; }
 inline int ceil_log2(int n) { return n <= 1 ? 0 : floor_log2(n - 1) + 1; }
 inline int modulo(int a, int m) { return ((a % m) + m) % m; }

@@ -73,6 +73,12 @@ constexpr Collective plain(Collective c) noexcept {
   }
 }
 
+/// The v-forms in which nobody but the two of a pair of ranks knows how much the one gives the other. In the others all
+/// ranks know the lengths of all shares.
+constexpr bool counted_by_pairs(Collective c) noexcept {
+  return c == Collective::all_to_allv || c == Collective::gatherv || c == Collective::scatterv;
+}
+
 /// What of a call's elements a buffer of one rank holds.
 enum class Part : std::uint8_t { none, share, whole };
 

@@ -70,9 +70,10 @@ Binding bind(const Program& program, std::uint64_t count, std::size_t elem_bytes
   }
   for (std::size_t r = 0; r < program.regions.size(); ++r) {
     const Region& region = program.regions[r];
-    const std::uint64_t run = region.image
-                                  ? std::min(b.piece, b.count)
-                                  : std::min(b.chunk, longest_run(b, static_cast<std::uint64_t>(region.blocks)));
+    const auto blocks = static_cast<std::uint64_t>(region.blocks);
+    const std::uint64_t run = !region.image   ? std::min(b.chunk, longest_run(b, blocks))
+                              : b.shares != 0 ? blocks * std::min(b.chunk, b.share)
+                                              : std::min(b.piece, b.count);
     b.region_image[r] = region.image;
     b.region_offset[r] = b.window_bytes;
     b.slot_bytes[r] = divide_up(std::max<std::uint64_t>(run * elem_bytes, 1), kLineBytes) * kLineBytes;

@@ -152,6 +152,8 @@ struct Lane {
 
 /// A group of equal slots in every rank's window. `image`: a slot holds a whole piece and a slice lies at its own
 /// position in it; otherwise a slot holds at most one chunk of a run of `blocks` blocks, and a slice lies at its start.
+/// In a ranked program with equal shares an image holds a chunk of each of `blocks` shares. The run of blocks of a
+/// slice counts these: it says where in the slot the slice lies, not whose shares it holds.
 struct Region {
   std::int32_t slots = 0;
   std::int32_t blocks = 1;
@@ -266,8 +268,22 @@ UMBEL_HOST_DEVICE constexpr Extent run_of(const Binding& b, const Slice& s, cons
   return {piece.first + low, block_start(b, piece.count, block + blocks) - low};
 }
 
+/// Where a slice lies in an image that holds a chunk of each of several shares.
+UMBEL_HOST_DEVICE constexpr Extent packed_extent(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  const std::uint64_t skip = static_cast<std::uint64_t>(s.chunk.at(loops)) * b.chunk;
+  const std::uint64_t rest = skip < b.share ? b.share - skip : 0;
+  const std::uint64_t each = rest < b.chunk ? rest : b.chunk;
+  return {static_cast<std::uint64_t>(s.block.at(loops)) * each, static_cast<std::uint64_t>(s.blocks) * each};
+}
+
+/// Whether a slice lies in such an image.
+UMBEL_HOST_DEVICE constexpr bool packed(const Binding& b, const Slice& s) {
+  return b.shares != 0 && s.buffer == Buffer::window && b.region_image[s.region];
+}
+
 /// The elements that a slice stands for.
 UMBEL_HOST_DEVICE constexpr Extent extent_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  if (packed(b, s)) return packed_extent(b, s, loops);
   const Extent run = run_of(b, s, loops);
   const std::uint64_t skip = static_cast<std::uint64_t>(s.chunk.at(loops)) * b.chunk;
   const std::uint64_t first = skip < run.count ? skip : run.count;

@@ -74,18 +74,26 @@ net::MessageKey NetAgent::next_key(const Instr& instr, Rank source) {
           .index = loaded_->posted[loaded_->stream_of[at]]++};
 }
 
+/// What goes with a message from or to `peer`. Of calls that are counted by pairs with the pair's count, as this rank
+/// has it: their algorithms send every share straight to who takes it.
+net::CallSummary NetAgent::summary_with(Rank peer, std::uint64_t PairCounts::*count) const {
+  net::CallSummary summary = call_->summary;
+  if (counted_by_pairs(summary.collective)) summary.count = members_.own().pairs(call_->seq)[peer].*count;
+  return summary;
+}
+
 bool NetAgent::send(const Instr& instr, const Operand& src, std::uint64_t bytes) {
   if (full()) return false;
-  const net::RequestId request =
-      members_.transport->post_send(instr.peer, next_key(instr, members_.me), call_->summary, src.mapped, bytes);
+  const net::RequestId request = members_.transport->post_send(
+      instr.peer, next_key(instr, members_.me), summary_with(instr.peer, &PairCounts::gives), src.mapped, bytes);
   transfers_[tail_++ % kInFlight] = {request, &instr};
   return true;
 }
 
 bool NetAgent::recv(const Instr& instr, const Operand& dst, std::uint64_t bytes) {
   if (full()) return false;
-  const net::RequestId request =
-      members_.transport->post_recv(next_key(instr, instr.peer), call_->summary, dst.mapped, bytes);
+  const net::RequestId request = members_.transport->post_recv(
+      next_key(instr, instr.peer), summary_with(instr.peer, &PairCounts::takes), dst.mapped, bytes);
   transfers_[tail_++ % kInFlight] = {request, &instr};
   return true;
 }
@@ -118,6 +126,8 @@ void NetAgent::mismatch() {
   if (found.only_length())
     health_.fail(FailureKind::system, fmt::format("a defect of Umbel: message of {} bytes where {} were expected ({})",
                                                   found.found_bytes, found.expected_bytes, net::to_text(found)));
+  if (net::same_call(found.found, found.expected))
+    health_.fail_pair(found.key.source, members_.me, {.gives = found.found.count, .takes = found.expected.count});
   health_.note_mismatch(found.key.source, found.found);
   health_.mismatch();
 }

@@ -27,6 +27,7 @@ struct Call {
   const UserOp* user = nullptr;  ///< of RedOp::user
   bool in_order = false;         ///< folds must be in the canonical order
   net::CallSummary summary{};
+  net::CallSummary previous{};  ///< of the call before
 };
 
 /// A program with everything that a run of it touches, so that a run allocates nothing.
@@ -109,6 +110,7 @@ class NetAgent {
   static constexpr std::uint32_t kInFlight = 64;  // a power of two
 
   bool full() const { return tail_ - head_ == kInFlight; }
+  net::CallSummary summary_with(Rank peer, std::uint64_t PairCounts::*count) const;
   net::MessageKey next_key(const Instr& instr, Rank source);
   [[noreturn]] void mismatch();
 

@@ -16,6 +16,7 @@
 #include "runtime/facts.hpp"
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
+#include "runtime/point_to_point.hpp"
 #include "runtime/runner.hpp"
 #include "runtime/splitting.hpp"
 #include "runtime/waiter.hpp"
@@ -40,7 +41,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
         options_(std::move(options)),
         health_(founded_.members, founded_.config.timeout),
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
-        runner_(founded_, health_, waiter_) {
+        runner_(founded_, health_, waiter_),
+        point_to_point_(founded_.members, health_, waiter_, founded_.direct) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -71,8 +73,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
   void run(const CallArgs& args) override {
     const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
+    refuse_in_group();
     throw_if_failed();
-    if (queue_.empty()) return run_now(args, in_place);
+    if (nothing_started()) return run_now(args, in_place);
     const OperationRef operation = enqueue(args, in_place);
     complete(*operation);
   }
@@ -80,6 +83,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   OperationRef start(const CallArgs& args) override {
     const InPlace in_place = in_place_of(args);
     const std::scoped_lock inside(inside_);
+    refuse_in_group();
     throw_if_failed();
     OperationRef operation = enqueue(args, in_place);
     try {
@@ -109,6 +113,35 @@ class CommunicatorImpl final : public Communicator, private Participant {
     complete(*operation);
   }
 
+  void exchange(std::span<const Message> messages) override {
+    net::refuse_if_forked("a send or receive");
+    const std::scoped_lock inside(inside_);
+    for (const Message& message : messages) point_to_point_.check(message);
+    if (grouping_)
+      group_.insert(group_.end(), messages.begin(), messages.end());
+    else
+      complete(*start_exchange(messages));
+  }
+
+  void group_start() override {
+    const std::scoped_lock inside(inside_);
+    if (grouping_) throw InvalidArgument("a group is open already");
+    grouping_ = true;
+    group_.clear();
+  }
+
+  void group_end() override {
+    const std::scoped_lock inside(inside_);
+    complete(*end_group());
+  }
+
+  OperationRef group_end_start() override {
+    const std::scoped_lock inside(inside_);
+    OperationRef operation = end_group();
+    if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
+    return operation;
+  }
+
   std::unique_ptr<Communicator> split(int color, int key) override { return split_by(*this, color, key, options_); }
 
   void set_algorithm(std::string_view name) override {
@@ -124,7 +157,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   void check_health() override {
     net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
     const std::scoped_lock inside(inside_);
-    if (queue_.empty()) return health_.check(runner_.seq());
+    if (nothing_started()) return health_.check(runner_.seq());
     try {
       advance_some();
     } catch (...) {
@@ -170,7 +203,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
     } catch (...) {
       fail_all(std::current_exception());
     }
-    return !queue_.empty();
+    return !nothing_started();
   }
 
   InPlace in_place_of(const CallArgs& args) const {
@@ -199,17 +232,65 @@ class CommunicatorImpl final : public Communicator, private Participant {
   }
 
   /// Between two rounds of a wait.
-  void settle(Round round) {
+  void settle(Round round, bool for_an_exchange = false) {
     if (round == Round::moved) waiter_.reset();
     if (round == Round::idle)
-      health_.look(waiter_.idle());
+      look(waiter_.idle(), for_an_exchange);
     else if (health_.failed())
       health_.look(std::chrono::nanoseconds{0});
   }
 
+  void refuse_in_group() const {
+    if (grouping_) throw InvalidArgument("a collective in a group: only sends and receives may be in one");
+  }
+
+  OperationRef end_group() {
+    net::refuse_if_forked("the end of a group");
+    if (!grouping_) throw InvalidArgument("no group was started");
+    grouping_ = false;
+    return start_exchange(group_);
+  }
+
+  OperationRef start_exchange(std::span<const Message> messages) {
+    throw_if_failed();
+    point_to_point_.check_group(messages);
+    OperationRef operation = std::make_shared<Operation>();
+    exchanges_.push_back(operation);
+    try {
+      operation->exchange = point_to_point_.start(messages);
+      advance_exchanges();
+    } catch (...) {
+      fail_all(std::current_exception());
+    }
+    count_pending();
+    return operation;
+  }
+
+  bool nothing_started() const { return queue_.empty() && exchanges_.empty(); }
+  void count_pending() { pending_.store(queue_.size() + exchanges_.size(), std::memory_order_relaxed); }
+
+  /// One round over the sends and receives. @throws what fails the communicator
+  Round advance_exchanges() {
+    if (exchanges_.empty()) return Round::idle;
+    const Round round = point_to_point_.advance();
+    if (round != Round::moved) return round;
+    std::erase_if(exchanges_, [](const OperationRef& operation) {
+      operation->done = operation->exchange->done;
+      return operation->done;
+    });
+    count_pending();
+    return round;
+  }
+
+  /// One round over everything that was started. @throws what fails the communicator
+  Round advance_all() {
+    const Round exchanges = advance_exchanges();
+    return std::max(exchanges, advance());  // an operation that ends has moved: nothing here is `finished`
+  }
+
   OperationRef enqueue(const CallArgs& args, InPlace in_place) {
     queue_.push_back(std::make_shared<Operation>(Operation{.args = args, .in_place = in_place, .error = {}}));
-    pending_.store(queue_.size(), std::memory_order_relaxed);
+    count_pending();
     return queue_.back();
   }
 
@@ -247,36 +328,49 @@ class CommunicatorImpl final : public Communicator, private Participant {
     queue_.front()->error = std::move(error);
     queue_.front()->done = true;
     queue_.pop_front();
-    pending_.store(queue_.size(), std::memory_order_relaxed);
+    count_pending();
   }
 
   void fail_all(const std::exception_ptr& error) {
+    point_to_point_.abandon();
+    for (const OperationRef& operation : std::exchange(exchanges_, {})) {
+      operation->error = error;
+      operation->done = true;
+    }
     while (!queue_.empty()) finish_front(error);
+    count_pending();
   }
 
   /// As long as something moves, within bounds; does not wait. For who is not waiting: tests, the progress thread.
   void advance_some() {
     constexpr int kRounds = 64;
-    Round round = advance();
-    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = advance();
-    if (round != Round::idle || queue_.empty()) {
+    Round round = advance_all();
+    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = advance_all();
+    if (round != Round::idle || nothing_started()) {
       idle_since_ = Clock::time_point{};
       if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
       return;
     }
     const Clock::time_point now = Clock::now();
     if (idle_since_ == Clock::time_point{}) idle_since_ = now;
-    health_.look(now - idle_since_);
+    look(now - idle_since_, queue_.empty());
   }
 
   void complete(const Operation& operation) {
     waiter_.reset();
     try {
-      while (!operation.done) settle(advance());
+      while (!operation.done) settle(advance_all(), operation.exchange != nullptr);
     } catch (...) {
       fail_all(std::current_exception());
     }
     throw_error(operation);
+  }
+
+  void look(std::chrono::nanoseconds waited, bool for_an_exchange) {
+    if (for_an_exchange)
+      point_to_point_.look(waited);
+    else
+      health_.look(waited);
   }
 
   static void throw_error(const Operation& operation) {
@@ -290,7 +384,11 @@ class CommunicatorImpl final : public Communicator, private Participant {
   Health health_;
   Waiter waiter_;
   mutable Runner runner_;
-  std::deque<OperationRef> queue_;  ///< started, not done; the first runs
+  PointToPoint point_to_point_;
+  bool grouping_ = false;
+  std::vector<Message> group_;           ///< what was collected since group_start()
+  std::deque<OperationRef> queue_;       ///< collectives that were started and are not done; the first runs
+  std::vector<OperationRef> exchanges_;  ///< sends and receives; all run
   std::atomic<std::size_t> pending_{0};
   bool meeting_ = false;  ///< what runs is not the first of the queue but a barrier before it
   Clock::time_point idle_since_{};

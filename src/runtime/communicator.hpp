@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,15 +57,30 @@ struct Fact {
   std::string value;
 };
 
+struct Exchange;  // point_to_point.hpp
+
 /// A call that was started and need not be waited for at once.
 struct Operation {
   CallArgs args;
   InPlace in_place = InPlace::no;
-  bool done = false;         ///< whatever became of it
-  std::exception_ptr error;  ///< what it failed with
-  CallInfo info{};           ///< once it is done
+  std::shared_ptr<Exchange> exchange{};  ///< of sends and receives: these, and `args` is nothing
+  bool done = false;                     ///< whatever became of it
+  std::exception_ptr error;              ///< what it failed with
+  CallInfo info{};                       ///< once it is done
 };
 using OperationRef = std::shared_ptr<Operation>;
+
+/// One send to, or receive from, another rank, or this one.
+struct Message {
+  enum class Direction : std::uint8_t { send, recv };
+  Direction direction = Direction::send;
+  Rank peer = 0;
+  void* buffer = nullptr;  ///< [count] elements; of a send only read
+  std::size_t count = 0;
+  DType dtype = DType::int8;
+
+  bool sends() const { return direction == Direction::send; }
+};
 
 /// A group of ranks that reduce together. Calls on one communicator come from one thread at a time, in the same order
 /// on all ranks. Every member throws the classes of base/error.hpp.
@@ -97,6 +113,20 @@ class Communicator {
   virtual bool test(const OperationRef& operation) = 0;
   /// Returns when `operation` is done. @throws what it failed with
   virtual void wait(const OperationRef& operation) = 0;
+
+  /// Sends and receives that are started together; returns when all are done. Between two ranks the first send meets
+  /// the first receive, and so on; with different partners there is no order. A send may be done before its receive is
+  /// called. Started operations go on meanwhile.
+  /// @throws InvalidArgument (nothing has begun), MismatchError when the elements of a receive are not those of its
+  /// send, TimeoutError, PeerFailure (failed afterwards)
+  virtual void exchange(std::span<const Message> messages) = 0;
+  /// Between the two exchange() only collects, and collectives are refused; group_end() runs what was collected, as one
+  /// exchange. @throws InvalidArgument where a group is open already, or none is
+  virtual void group_start() = 0;
+  virtual void group_end() = 0;
+  /// Begins what group_end() runs, and returns. It goes on as started calls do, but beside them; exchanges follow one
+  /// another only between the same two ranks.
+  virtual OperationRef group_end_start() = 0;
 
   /// Collective over this communicator: makes one of the ranks with the same `color`, in the order of `key`, then of
   /// rank; none (nullptr) for a negative color. It has this one's options.

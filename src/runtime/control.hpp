@@ -5,6 +5,8 @@
 //
 //   Header    done counter, failure flag, one control line per bank
 //   tokens    one per rank: nonzero while that rank may look into this arena
+//   mailboxes one per rank: what it sends to the owner outside of collectives
+//   pairs     per bank, one per rank: what the owner gives it and takes from it, of calls counted by pairs
 //   bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts from)
 //   bank 1    …
 //
@@ -18,6 +20,8 @@
 
 #include "kernels/semaphore.hpp"
 #include "net/ucx/message.hpp"
+#include "runtime/arguments.hpp"
+#include "runtime/mailbox.hpp"
 
 namespace umbel::runtime {
 
@@ -36,7 +40,8 @@ inline constexpr std::uint8_t kScaledVariant = 0x80;   ///< elements are multipl
 struct alignas(64) ControlLine {
   std::atomic<std::uint64_t> seq{0};
   net::CallSummary summary;
-  std::byte payload[kInlineBytes + 40];  ///< a tiny message's data, or UserBuffers
+  net::CallSummary previous;            ///< of the call before
+  std::byte payload[kInlineBytes + 8];  ///< a tiny message's data, or UserBuffers
 };
 static_assert(sizeof(ControlLine) == 320);
 
@@ -72,7 +77,7 @@ struct Header {
 
 /// Sizes of an arena; equal on all ranks.
 struct ArenaLayout {
-  std::size_t ranks = 1;       ///< of the communicator: tokens
+  std::size_t ranks = 1;       ///< of the communicator: tokens, mailboxes, pairs
   std::size_t semaphores = 0;  ///< cells per bank
   std::size_t slot_bytes = 0;  ///< per bank
 
@@ -89,7 +94,11 @@ struct ArenaLayout {
   constexpr std::size_t cells_bytes() const { return up(semaphores * sizeof(kernels::SemaphoreCell)); }
   constexpr std::size_t bank_bytes() const { return cells_bytes() + up(slot_bytes); }
   static constexpr std::size_t tokens_at() { return up(sizeof(Header)); }
-  constexpr std::size_t banks_at() const { return tokens_at() + up(ranks * sizeof(std::uint64_t)); }
+  constexpr std::size_t mailboxes_at() const { return tokens_at() + up(ranks * sizeof(std::uint64_t)); }
+  constexpr std::size_t mailbox_capacity() const { return Mailbox::capacity(ranks); }
+  constexpr std::size_t mailbox_bytes() const { return sizeof(Mailbox) + mailbox_capacity(); }
+  constexpr std::size_t pairs_at() const { return mailboxes_at() + up(ranks * mailbox_bytes()); }
+  constexpr std::size_t banks_at() const { return up(pairs_at() + kBanks * ranks * sizeof(PairCounts)); }
   constexpr std::size_t total() const { return banks_at() + kBanks * bank_bytes(); }
 };
 
@@ -104,7 +113,17 @@ class Arena {
   std::atomic<std::uint64_t>& token(Rank rank) const {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + ArenaLayout::tokens_at())[rank];
   }
+  /// Of what `sender` sends to the owner.
+  Mailbox& mailbox(Rank sender) const {
+    return *reinterpret_cast<Mailbox*>(base_ + layout_.mailboxes_at() +
+                                       static_cast<std::size_t>(sender) * layout_.mailbox_bytes());
+  }
+  std::size_t mailbox_capacity() const { return layout_.mailbox_capacity(); }
   ControlLine& line(std::uint64_t seq) const { return header().lines[seq % kBanks]; }
+  /// By rank; written before the line, and readable with it.
+  PairCounts* pairs(std::uint64_t seq) const {
+    return reinterpret_cast<PairCounts*>(base_ + layout_.pairs_at()) + seq % kBanks * layout_.ranks;
+  }
   kernels::SemaphoreCell* cells(int bank) const { return reinterpret_cast<kernels::SemaphoreCell*>(bank_base(bank)); }
   std::byte* slots(int bank) const { return bank_base(bank) + layout_.cells_bytes(); }
 

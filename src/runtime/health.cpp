@@ -53,19 +53,26 @@ Health::Health(Members& members, std::chrono::nanoseconds timeout)
       own_cell_(&members.own().header().failure),
       timeout_(timeout),
       states_(static_cast<std::size_t>(members.size())),
-      silences_(static_cast<std::size_t>(members.size())) {}
+      silences_(static_cast<std::size_t>(members.size())),
+      ended_looks_(static_cast<std::size_t>(members.size())) {}
 
 void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
   seq_ = seq;
   summary_ = summary;
   mismatch_seen_ = false;
+  pair_trouble_.clear();
   last_waited_ = 0ns;
   restart_looks();
   if (any_state_) forget_states();  // what was said of the last operation must not be compared with this one
   if (failed()) throw_failure();
-  if (members_.transport && members_.transport->unexpected_messages() != 0)
-    members_.transport->for_each_unexpected([this](const net::MessageKey& key, const net::CallSummary& found,
-                                                   std::uint64_t) { on_unexpected(key, found); });
+  review_unexpected();
+}
+
+void Health::review_unexpected() {
+  if (!members_.transport || members_.transport->unexpected_messages() == 0) return;
+  members_.transport->for_each_unexpected(
+      [this](const net::MessageKey& key, const net::CallSummary& found, std::uint64_t) { on_unexpected(key, found); });
+  if (!pair_trouble_.empty()) mismatch();
 }
 
 void Health::restart_looks() {
@@ -78,11 +85,14 @@ void Health::restart_looks() {
 void RankState::learn(const RankState& said) {
   if (!said.known) return;
   const bool keep = entered && !said.entered;
-  const net::CallSummary kept = summary;
+  const RankState kept = *this;
   *this = said;
   if (keep) {
     entered = true;
-    summary = kept;
+    summary = kept.summary;
+    previous = kept.previous;
+    tells_previous = kept.tells_previous;
+    pair = kept.pair;
   }
 }
 
@@ -132,7 +142,7 @@ void Health::check(std::uint64_t seq) {
                                           members_.transport->failure_text(rank)));
 }
 
-RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
+RankState Health::state_of_local(Rank rank, std::uint64_t seq, Rank asker) const {
   const Header& header = members_.at(rank).arena.header();
   RankState state;
   state.rank = rank;
@@ -144,9 +154,12 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq) const {
   // Another rank's line keeps still only while this rank has not finished the operation itself.
   const bool readable = rank == members_.me || members_.own().header().done.load(std::memory_order_relaxed) < seq;
   const ControlLine& line = members_.at(rank).arena.line(seq);
-  if (readable && line.seq.load(std::memory_order_acquire) == seq) {
+  if (readable && seq != 0 && line.seq.load(std::memory_order_acquire) == seq) {
     state.entered = true;
     state.summary = line.summary;
+    state.previous = line.previous;
+    state.tells_previous = true;
+    if (counted_by_pairs(line.summary.collective)) state.pair = members_.at(rank).arena.pairs(seq)[asker];
   }
   return state;
 }
@@ -175,13 +188,14 @@ void Health::look_at_processes() {
 void Health::forget_states() {
   for (RankState& state : states_) state.known = state.entered = false;
   for (Silence& silence : silences_) silence = {};
+  std::ranges::fill(ended_looks_, 0);
   any_state_ = false;
 }
 
 void Health::refresh_local_states() {
   any_state_ = true;
   for (Rank rank : members_.shape.peers_of(members_.me))
-    states_[static_cast<std::size_t>(rank)].learn(state_of_local(rank, seq_));
+    states_[static_cast<std::size_t>(rank)].learn(state_of_local(rank, seq_, members_.me));
 }
 
 void Health::look_at_stall() {
@@ -192,10 +206,19 @@ void Health::look_at_stall() {
     ask_other_nodes();
   }
   if (states_disagree()) mismatch();
+  if (pairs_published()) look_at_pairs();
 }
 
 void Health::on_unexpected(const net::MessageKey& key, const net::CallSummary& found) {
-  if (key.sequence == seq_ && found != summary_) note_mismatch(key.source, found);
+  if (counted_by_pairs(found.collective) &&
+      key.sequence <= members_.own().header().done.load(std::memory_order_relaxed))
+    pair_trouble_ = pair_text(key.sequence, found, key.source, members_.me, {.gives = found.count, .takes = 0});
+  else if (key.sequence == seq_ && !net::same_call(found, summary_))
+    note_mismatch(key.source, found);
+  else if (key.sequence == seq_ && pairs_published() && members_.own().pairs(seq_)[key.source].takes != found.count)
+    pair_trouble_ = pair_text(seq_, summary_, key.source, members_.me,
+                              {.gives = found.count, .takes = members_.own().pairs(seq_)[key.source].takes});
+  mismatch_seen_ |= !pair_trouble_.empty();
 }
 
 void Health::note_mismatch(Rank peer, const net::CallSummary& found) {
@@ -205,6 +228,7 @@ void Health::note_mismatch(Rank peer, const net::CallSummary& found) {
   state.rank = peer;
   state.known = state.entered = true;
   state.summary = found;
+  if (counted_by_pairs(found.collective)) state.summary.count = 0;  // a message has its pair's
   mismatch_seen_ = true;
 }
 
@@ -214,6 +238,7 @@ bool Health::states_disagree() const {
 }
 
 void Health::mismatch() {
+  if (!pair_trouble_.empty()) fail(FailureKind::mismatch, pair_trouble_);
   const auto end = Clock::now() + kDiagnosis;
   auto next_question = Clock::now();
   auto complete = [this] {

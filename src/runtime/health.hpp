@@ -10,6 +10,7 @@
 //   200 ms on    the stall protocol: read the control lines of the node, ask the other nodes (any rank answers for its
 //                node-mates, inside its own waits), compare; a difference is a mismatch. Questions become rarer: up to
 //                2 s apart. Asked are ranks that there is a connection to, and one or two more per node.
+//                In a call that is counted by pairs they also tell what they give the one who asks, and take from it.
 //   1 s on       a heartbeat to each partner on another node, so that a broken connection is noticed
 //   10 s on      a partner that is inside this call, that we wait for, and of which nothing was heard: a failure
 //   deadline     a report of every rank's state
@@ -38,6 +39,9 @@ struct RankState {
   bool closed = false;     ///< it has destroyed the communicator
   std::uint64_t done = 0;  ///< its last finished operation
   net::CallSummary summary;
+  net::CallSummary previous;  ///< of the operation before it; valid when `tells_previous`
+  bool tells_previous = false;
+  PairCounts pair;  ///< with the one who asks; where `entered`, of a call that is counted by pairs
 
   /// Takes over what was said later; that it has entered, and with what, stays known.
   void learn(const RankState& said);
@@ -63,6 +67,20 @@ class Health {
   /// @pre failed(). Tells the other nodes once.
   [[noreturn]] void throw_failure();
 
+  /// What has become of a node-mate that will send and receive no more: "died", …; "" while it may. To be asked before
+  /// the last look at what it has sent.
+  std::string fate_of(Rank rank) const;
+  /// What is known of a rank, for reports: "has finished 3 collectives, its process is stopped".
+  std::string known_of(Rank rank);
+  std::chrono::nanoseconds timeout() const { return timeout_; }
+  /// A giver and a taker have different counts. `of` what the one gives the other, and what that takes.
+  [[noreturn]] void fail_pair(Rank giver, Rank taker, PairCounts of);
+  /// Of a call that is counted by pairs, when this rank is through: do those node-mates that have published their
+  /// counts agree? Of a pair that differs without either waiting, the later one learns it here. @throws the mismatch
+  void compare_at_end();
+  /// Looks at the messages that wait for a receive. @throws where one tells of a pair that differs
+  void review_unexpected();
+
   /// Rank `peer` is in the same operation with other arguments; the next look deals with it.
   void note_mismatch(Rank peer, const net::CallSummary& found);
   /// Answers what other nodes have asked. To be called after each progress of the transport.
@@ -77,9 +95,14 @@ class Health {
  private:
   using Clock = std::chrono::steady_clock;
 
-  RankState state_of_local(Rank rank, std::uint64_t seq) const;
+  /// @param asker  who wants to know
+  RankState state_of_local(Rank rank, std::uint64_t seq, Rank asker) const;
   void look_at_processes();
   void look_at_stall();
+  void look_at_pairs();
+  bool pairs_published() const;
+  void compare_pair(Rank peer, PairCounts theirs);
+  std::string pair_text(std::uint64_t seq, const net::CallSummary& call, Rank giver, Rank taker, PairCounts of) const;
   void refresh_local_states();
   void forget_states();
   void restart_looks();
@@ -90,6 +113,8 @@ class Health {
   void judge_silence();
   bool states_disagree() const;
   std::string mismatch_text() const;
+  using CallOf = net::CallSummary (*)(const RankState&);  ///< one of the calls that a rank's state tells of
+  std::string difference_text(std::uint64_t seq, CallOf call) const;
   std::string timeout_text() const;
   std::string describe(const RankState& state) const;
   void publish(const Failure& failure);
@@ -110,6 +135,8 @@ class Health {
   bool any_state_ = false;         ///< states_ holds something
   std::vector<Silence> silences_;  ///< in this wait
   bool mismatch_seen_ = false;     ///< a message of this operation carried another summary
+  std::string pair_trouble_;       ///< of the same kind: a message that nobody expects
+  std::vector<int> ended_looks_;   ///< by rank: how often it had finished without what this rank waits for
   bool told_ = false;
   std::vector<std::pair<Rank, std::uint64_t>> questions_;  ///< who asks, about which operation
   std::chrono::nanoseconds last_waited_{0};

@@ -74,7 +74,7 @@ void Health::answer_all() {
       std::vector<std::byte> bytes(sizeof(seq));
       std::memcpy(bytes.data(), &seq, sizeof(seq));
       for (std::size_t k = first; k < std::min(ranks.size(), first + kAnswerStates); ++k) {
-        const RankState state = state_of_local(ranks[k], seq);
+        const RankState state = state_of_local(ranks[k], seq, peer);
         const auto raw = bytes_of(state);
         bytes.insert(bytes.end(), raw.begin(), raw.end());
       }

@@ -89,6 +89,7 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
                              .ordered = key.in_order,
                              .root = key.root};
       if (!algorithm.refuses(in_.shape, spec).empty()) continue;
+      if (key.collective != plain(key.collective) && !algorithm.serves_unequal(spec)) continue;
       // One number after the other: an algorithm is cut by the one or by the other, seldom by both.
       Choice choice{.algorithm = &algorithm,
                     .spec = spec,
@@ -140,7 +141,11 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
   Plan plan{.built = &built, .cut = choice.cut};
   while (true) {
     try {
-      plan.binding = bind(built.program, key.count, key.elem_bytes, plan.cut);
+      // Where the longest share is not known, slots have room for a chunk of any.
+      const std::uint64_t longest = counted_by_pairs(key.collective)
+                                        ? std::max<std::uint64_t>(1, plan.cut.chunk_bytes / key.elem_bytes)
+                                        : key.count;
+      plan.binding = bind(built.program, longest, key.elem_bytes, plan.cut);
     } catch (const Unsupported& error) {
       *reason = error.what();
       return std::nullopt;
@@ -171,6 +176,8 @@ Planner::Considered Planner::consider(const PlanKey& key) const {
     const bool forced = key.algorithm >= 0;
     if (forced && &algorithm != &catalog[static_cast<std::size_t>(key.algorithm)]) continue;
     std::string refusal = refuses_order(algorithm, key);
+    if (refusal.empty() && key.collective != plain(key.collective) && algorithm.unequal == algos::Unequal::never)
+      refusal = fmt::format("{} serves shares of one length only", algorithm.name);
     if (refusal.empty()) {
       const std::optional<Choice> choice = best_of(algorithm, key);
       if (choice)

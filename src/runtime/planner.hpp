@@ -60,8 +60,8 @@ Arithmetic arithmetic_of(DType dtype, RedOp op);
 
 /// What a plan depends on.
 struct PlanKey {
-  Collective collective = Collective::all_reduce;  ///< no v-form
-  std::uint64_t count = 0;                         ///< of a ranked collective, of one share
+  Collective collective = Collective::all_reduce;
+  std::uint64_t count = 0;  ///< of a ranked collective, of one share; of a v-form, of the longest, where all know it
   std::uint32_t elem_bytes = 1;
   bool in_order = false;        ///< only algorithms that fold in the canonical order
   Rank root = 0;                ///< of a rooted collective; else 0
@@ -78,6 +78,9 @@ struct Candidate {
   double predicted_s = 0;
   std::string refused;  ///< why it is not possible; the rest is then as far as it got
 };
+
+/// What a plan is made for when shares are counted by pairs, and so by nobody who could choose: the same for all calls.
+inline constexpr std::uint64_t kPlannedShareBytes = 256U << 10U;
 
 class Planner {
  public:

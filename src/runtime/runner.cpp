@@ -2,6 +2,9 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/runner.hpp"
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -26,6 +29,33 @@ PlannerInputs planner_inputs(const Founded& founded) {
 /// The algorithm that a tiny call is an instance of.
 std::string_view tiny_name(Collective collective) {
   return collective == Collective::all_reduce ? "one_shot" : "direct";
+}
+
+/// FNV-1a, of the call and so of all before it.
+std::uint32_t hash_of(const net::CallSummary& summary) {
+  std::array<unsigned char, sizeof(summary)> bytes;
+  std::memcpy(bytes.data(), &summary, sizeof(summary));
+  std::uint32_t hash = 0x811c9dc5U;
+  for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x01000193U;
+  return hash;
+}
+
+/// What all ranks must give alike of the lengths of shares.
+void summarize_shares(const ShareLists& lists, net::CallSummary& summary) {
+  summary.count = 0;
+  if (counted_by_pairs(summary.collective)) return;
+  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  for (const std::uint64_t count : lists.output.count) {
+    summary.count += count;
+    for (unsigned shift = 0; shift < 64; shift += 8) hash = (hash ^ (count >> shift & 0xffU)) * 0x100000001b3U;
+  }
+  summary.counts = static_cast<std::uint32_t>(hash ^ hash >> 32U);
+}
+
+/// A share's elements that a plan is made for.
+std::uint64_t planned_count(const CallArgs& args) {
+  if (counted_by_pairs(args.collective)) return kPlannedShareBytes / size_of(args.dtype);
+  return args.shares != nullptr ? std::ranges::max(args.shares->output.count) : args.count;
 }
 
 /// What else must be equal on all ranks: the choice of an algorithm, and the kind of a caller's operator.
@@ -69,6 +99,7 @@ void Runner::begin(const CallArgs& args, InPlace in_place) {
   const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
   plan_ = tiny ? Plan{} : plan_for(key_of(shape, forced));
   args_ = staging_.begin(args, in_place).args;
+  const net::CallSummary previous = call_.summary;
   call_ = {.seq = seq_ + 1,
            .input = static_cast<const std::byte*>(args_.send),
            .output = static_cast<std::byte*>(args_.recv),
@@ -82,9 +113,16 @@ void Runner::begin(const CallArgs& args, InPlace in_place) {
                        .collective = args.collective,
                        .dtype = args.dtype,
                        .op = args.op,
-                       .extra = variant_of(args, forced)}};
+                       .extra = variant_of(args, forced),
+                       .earlier = history_},
+           .previous = previous};
+  if (args_.shares != nullptr) {
+    summarize_shares(*args_.shares, call_.summary);
+    args_.shares->bind_to(plan_.binding);
+  }
   health_.enter(call_.seq, call_.summary);
   seq_ = call_.seq;
+  history_ = hash_of(call_.summary);
   phase_ = Phase::bank;
 }
 
@@ -134,15 +172,26 @@ void Runner::start() {
 
 /// The control line of a call whose data goes through the program.
 void Runner::publish() {
-  ControlLine& line = founded_.members.own().line(call_.seq);
+  const Members& members = founded_.members;
+  const bool by_pairs = counted_by_pairs(args_.collective);
+  if (by_pairs)
+    for (Rank peer = 0; peer < members.size(); ++peer)
+      members.own().pairs(call_.seq)[peer] = pair_counts(args_, members.me, peer);
+  ControlLine& line = members.own().line(call_.seq);
   const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
                             reinterpret_cast<std::uint64_t>(call_.output)};
   line.summary = call_.summary;
+  line.previous = call_.previous;
   std::memcpy(line.payload, &buffers, sizeof(buffers));
   line.seq.store(call_.seq, std::memory_order_release);
+  if (!by_pairs) return;
+  // Of two ranks that finish at least one sees the other's line: what compare_at_end() builds on.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  health_.review_unexpected();
 }
 
 Executor::Round Runner::finish() {
+  if (counted_by_pairs(args_.collective)) health_.compare_at_end();
   staging_.finish();
   if (!tiny()) {
     last_ = {.algorithm = plan_.built->algorithm->name.data(), .predicted_s = plan_.predicted_s};
@@ -172,8 +221,8 @@ bool Runner::in_order(const CallArgs& args) const {
 }
 
 PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) const {
-  return {.collective = plain(args.collective),
-          .count = args.count,
+  return {.collective = args.collective,
+          .count = planned_count(args),
           .elem_bytes = static_cast<std::uint32_t>(size_of(args.dtype)),
           .in_order = in_order(args),
           .root = rooted(args.collective) ? args.root : 0,

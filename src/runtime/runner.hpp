@@ -74,6 +74,7 @@ class Runner {
   Plan plan_{};  ///< a copy: the planner may drop its own while the call runs; nothing built: a tiny call
 
   std::uint64_t seq_ = 0;
+  std::uint32_t history_ = 0;       ///< of all calls so far
   std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
   int one_way_ = 0;                 ///< calls since
   Collective tiny_collective_ = Collective::barrier;

@@ -3,6 +3,7 @@
 #include "runtime/staging.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "kernels/host/convert.hpp"
 #include "runtime/planner.hpp"
@@ -30,20 +31,39 @@ Staging::Staged Staging::begin(const CallArgs& args, InPlace in_place) {
   if (args.custom && args.op != RedOp::user) premultiply(staged_);
   if (widens(args)) return staged_ = widen();
   if (staged_.in_place == InPlace::exchanged) {
-    std::memcpy(memory(bytes.input), args.send, bytes.input);
-    staged_.args.send = memory_.get();
-    staged_.in_place = InPlace::no;
+    copy_input();
   } else if (staged_.in_place == InPlace::at_start) {
     staged_.args.recv = memory(bytes.output);
   }
   return staged_;
 }
 
+/// Of a v-form the shares without the gaps between them, which need not be memory.
+void Staging::copy_input() {
+  const std::byte* given = static_cast<const std::byte*>(args_.send);
+  if (args_.shares == nullptr) {
+    const std::size_t bytes = buffer_bytes(args_, me_, ranks_).input;
+    std::memcpy(memory(bytes), given, bytes);
+  } else {
+    const std::size_t elem = size_of(args_.dtype);
+    auto shares = std::make_shared<ShareLists>(*args_.shares);
+    shares->input.first = packed(shares->input.count);
+    const auto& [count, first] = shares->input;
+    std::byte* copy = memory((first.back() + count.back()) * elem);
+    for (std::size_t r = 0; r < count.size(); ++r)
+      if (count[r] != 0)
+        std::memcpy(copy + first[r] * elem, given + args_.shares->input.first[r] * elem, count[r] * elem);
+    staged_.args.shares = std::move(shares);
+  }
+  staged_.args.send = memory_.get();
+  staged_.in_place = InPlace::no;
+}
+
 /// The products take the place of the input: in the output where that is as long, else in memory of their own.
 void Staging::premultiply(Staged& staged) {
   const BufferBytes bytes = buffer_bytes(args_, me_, ranks_);
   std::byte* products = static_cast<std::byte*>(args_.recv);
-  if (bytes.output == bytes.input && args_.collective != Collective::reduce_scatter) {
+  if (bytes.output == bytes.input && plain(args_.collective) != Collective::reduce_scatter) {
     staged.in_place = InPlace::aligned;
   } else {
     products_ = std::make_unique_for_overwrite<std::byte[]>(bytes.input);
@@ -61,8 +81,10 @@ Staging::Staged Staging::widen() {
   kernels::widen(args_.dtype, wide, staged_.args.send, elements);
   Staged staged = staged_;
   staged.args.send = wide;
+  const auto own = static_cast<std::size_t>(me_);
   const bool share = plain(args_.collective) == Collective::reduce_scatter;
-  staged.args.recv = share ? wide + static_cast<std::size_t>(me_) * args_.count : wide;
+  const std::size_t place = args_.shares != nullptr ? args_.shares->input.first[own] : own * args_.count;
+  staged.args.recv = share ? wide + place : wide;
   staged.in_place = InPlace::aligned;
   return staged;
 }

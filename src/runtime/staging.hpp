@@ -38,6 +38,7 @@ class Staging {
  private:
   bool widens(const CallArgs& args) const;
   Staged widen();
+  void copy_input();
   void premultiply(Staged& staged);
   std::byte* memory(std::size_t bytes);
 

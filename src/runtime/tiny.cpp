@@ -24,7 +24,7 @@ TinyCalls::TinyCalls(Members& members, Health& health, bool crowded)
       sources_(members.all.size()) {}
 
 bool TinyCalls::serves(const CallArgs& args) const {
-  if (!allowed_) return false;
+  if (!allowed_ || args.collective != plain(args.collective)) return false;
   // What any rank may have to give, whatever its place.
   const bool share = input_part(args.collective, true) == Part::share || !ranked(args.collective);
   const std::size_t shares = share ? 1 : members_.all.size();
@@ -85,6 +85,7 @@ void TinyCalls::finish() {
 void TinyCalls::publish(const Call& call, std::size_t bytes) {
   ControlLine& own = members_.own().line(call.seq);
   own.summary = call.summary;
+  own.previous = call.previous;
   if (bytes != 0) std::memcpy(own.payload, call.input, bytes);
   own.seq.store(call.seq, std::memory_order_release);
   for (const Member& member : members_.all) member.ring_bell();

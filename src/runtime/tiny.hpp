@@ -21,7 +21,7 @@ class TinyCalls {
   /// @param crowded  more ranks than cores: do not look twice
   TinyCalls(Members& members, Health& health, bool crowded);
 
-  /// Whether such calls exist at all here, and such a one. The same on all ranks.
+  /// Whether such calls exist at all here, and such a one: no v-form. The same on all ranks.
   bool serves(const CallArgs& args) const;
 
   /// Begins a call: shows this rank's line. One at a time.

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "algos/algorithm.hpp"
-#include "inproc/cases.hpp"
+#include "support/cases.hpp"
 #include "inproc/ranks.hpp"
 
 namespace umbel::test {

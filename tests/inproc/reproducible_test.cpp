@@ -12,7 +12,7 @@
 
 #include "algos/algorithm.hpp"
 #include "inproc/ranks.hpp"
-#include "inproc/reference.hpp"
+#include "support/reference.hpp"
 
 namespace umbel::test {
 namespace {

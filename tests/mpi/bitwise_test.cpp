@@ -100,7 +100,7 @@ void expect_equal_bits() {
   int ran = 0;
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
-    for (const std::string& algorithm : all_algorithms()) {
+    for (const std::string& algorithm : algorithms_of(UMBEL_ALL_REDUCE)) {
       if (comm.refusal(algorithm, {.count = kCount, .dtype = dtype_of<T>})) continue;
       comm.set_algorithm(algorithm);
       for (const umbel_op_t op : {UMBEL_SUM, UMBEL_AVG, UMBEL_PROD}) {
@@ -154,7 +154,7 @@ void expect_equal_everywhere(Make make, const std::vector<umbel_op_t>& ops) {
   for (std::size_t i = 0; i < kCount; ++i) input[i] = make(rank, i);
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
-    for (const std::string& algorithm : all_algorithms()) {
+    for (const std::string& algorithm : algorithms_of(UMBEL_ALL_REDUCE)) {
       if (comm.refusal(algorithm, {.count = kCount, .dtype = dtype_of<T>})) continue;
       comm.set_algorithm(algorithm);
       for (const umbel_op_t op : ops) {
@@ -187,7 +187,7 @@ TEST(Bitwise, NanInfinityAndNegativeZero) {
     input[i] = specials[mix(i * 64 + static_cast<std::uint64_t>(rank)) % 8];
   for (const Layout& layout : layouts_for(ranks)) {
     Comm comm = make_comm(layout.nodes);
-    for (const std::string& algorithm : all_algorithms()) {
+    for (const std::string& algorithm : algorithms_of(UMBEL_ALL_REDUCE)) {
       if (comm.refusal(algorithm, {.count = input.size(), .op = UMBEL_MAX})) continue;
       comm.set_algorithm(algorithm);
       for (const umbel_op_t op : {UMBEL_SUM, UMBEL_PROD, UMBEL_MIN, UMBEL_MAX}) {

@@ -1,44 +1,99 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// correctness [--full] [--layout N]: all-reduce against a serial reference, over type × operation × algorithm ×
-// in-place × count × placement, through the C ABI. The pairwise sample by default: every two values of any two of these
-// meet. Calls follow each other without a barrier, and each rank overwrites its buffers as soon as it may: what closes
-// an operation too early is found here. Exit status: 0 all right, 1 wrong data, 3 failure.
+// correctness [--full] [--layout N]: every collective through the C ABI against scalar code, and against the host MPI
+// where it has the call, over algorithm × count × type and operator × in-place × root × alignment × placement. The
+// pairwise sample by default: every two values of any two of these meet. With --full the product, but for type and
+// operator, which take turns. Calls follow each other without a barrier, and each rank overwrites its buffers as soon
+// as it may: what closes an operation too early is found here. Exit status: 0 all right, 1 wrong data, 3 failure.
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "bench/buffer.hpp"
-#include "bench/data.hpp"
-#include "bench/types.hpp"
 #include "layouts.hpp"
+#include "mpi_reference.hpp"
 #include "pairwise.hpp"
+#include "support/cases.hpp"
 
 namespace {
 
 using namespace umbel;
 using namespace umbel::test;
 
-constexpr std::size_t kLargestCount = std::size_t{1} << 20U;
-constexpr std::size_t kLargestElement = 16;
-constexpr std::uint64_t kSeed = 0x7465737473ULL;
-constexpr std::array kModes{"out-of-place", "in-place", "in-place on odd ranks"};
+constexpr std::array kModes{"apart", "in-place", "in-place on odd ranks", "at the start on odd ranks"};
+constexpr std::array<std::size_t, 5> kShifts{0, 1, 4, 16, 21};
+constexpr std::size_t kArithmeticsSampled = 20;
 
-enum Factor : std::size_t { kType, kOp, kAlgorithm, kMode, kCount, kLayout };
+enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kLayout };
 
-std::vector<std::uint64_t> counts_for(int ranks) {
-  const auto p = static_cast<std::uint64_t>(ranks);
-  return {0, 1, p - 1, p, p + 1, 12345, (3U << 17U) + 1, kLargestCount};
+std::vector<std::size_t> counts_for(int ranks) {
+  const auto p = static_cast<std::size_t>(ranks);
+  return {0, 1, p - 1, p, p + 1, 1237, 30'011, 200'001};
+}
+
+struct Arithmetic {
+  DType dtype;
+  RedOp op;
+};
+
+std::vector<Arithmetic> all_arithmetics() {
+  std::vector<Arithmetic> all;
+  for (const DType dtype : all_dtypes())
+    for (const RedOp op : all_redops())
+      if (serves(op, dtype)) all.push_back({dtype, op});
+  return all;
+}
+
+/// An algorithm of a collective; "auto" for each too.
+struct Named {
+  Collective collective;
+  std::string name;
+  std::string text() const { return fmt::format("{}:{}", name_of(collective), name); }
+};
+
+std::vector<Named> all_named() {
+  std::vector<Named> all;
+  for (const Collective collective : all_collectives()) {
+    if (plain(collective) != collective) continue;
+    for (const std::string& name : algorithms_of(static_cast<umbel_collective_t>(collective)))
+      all.push_back({collective, name});
+    all.push_back({collective, "auto"});
+  }
+  return all;
+}
+
+umbel_result_t run_umbel(const Case& c, const void* send, void* recv, umbel_comm_t comm) {
+  const auto dtype = static_cast<umbel_dtype_t>(c.dtype);
+  const auto op = static_cast<umbel_op_t>(c.op);
+  switch (c.collective) {
+    case Collective::all_reduce:
+      return umbel_all_reduce(send, recv, c.count, dtype, op, comm);
+    case Collective::broadcast:
+      return umbel_broadcast(send, recv, c.count, dtype, c.root, comm);
+    case Collective::reduce:
+      return umbel_reduce(send, recv, c.count, dtype, op, c.root, comm);
+    case Collective::all_gather:
+      return umbel_all_gather(send, recv, c.count, dtype, comm);
+    case Collective::reduce_scatter:
+      return umbel_reduce_scatter(send, recv, c.count, dtype, op, comm);
+    case Collective::all_to_all:
+      return umbel_all_to_all(send, recv, c.count, dtype, comm);
+    case Collective::gather:
+      return umbel_gather(send, recv, c.count, dtype, c.root, comm);
+    case Collective::scatter:
+      return umbel_scatter(send, recv, c.count, dtype, c.root, comm);
+    case Collective::barrier:
+      return umbel_barrier(comm);
+    default:
+      return UMBEL_ERROR_INTERNAL;
+  }
 }
 
 class Sweep {
@@ -50,61 +105,55 @@ class Sweep {
         all_layouts_(!only),
         layouts_(only ? std::vector<Layout>{layouts_for(ranks).at(*only)} : layouts_for(ranks)),
         counts_(counts_for(ranks)),
-        algorithms_(all_algorithms()),
-        send_(kLargestCount * kLargestElement),
-        recv_(kLargestCount * kLargestElement) {
-    algorithms_.emplace_back("auto");
+        arithmetics_(all_arithmetics()),
+        algorithms_(all_named()) {
     for (const Layout& layout : layouts_) comms_.push_back(make_comm(layout.nodes));
     find_refusals();
   }
 
   std::vector<std::size_t> sizes() const {
-    return {bench::all_types().size(),
-            bench::all_ops().size(),
-            algorithms_.size(),
-            kModes.size(),
-            counts_.size(),
-            layouts_.size()};
+    return {arithmetics_.size(), algorithms_.size(), kModes.size(),  counts_.size(),
+            roots().size(),      kShifts.size(),     layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
   bool served_anywhere(std::size_t algorithm) const {
     return std::ranges::find(served_[algorithm], true) != served_[algorithm].end();
   }
+  std::size_t arithmetics() const { return arithmetics_.size(); }
+  /// Of a sample: a part of all pairs of type and operator, another one for each number of ranks.
+  std::size_t sampled(std::size_t index) const {
+    return (index * (arithmetics_.size() / kArithmeticsSampled) + static_cast<std::size_t>(ranks_)) %
+           arithmetics_.size();
+  }
 
   void run(const Choice& choice) {
-    const bench::TypeInfo& type = bench::all_types()[choice[kType]];
-    const bench::OpInfo& op = bench::all_ops()[choice[kOp]];
-    const std::uint64_t count = counts_[choice[kCount]];
-    const std::string& algorithm = algorithms_[choice[kAlgorithm]];
+    const Named& algorithm = algorithms_[choice[kAlgorithm]];
+    const Arithmetic& arithmetic = arithmetics_[choice[kArithmetic]];
     Comm& comm = comms_[choice[kLayout]];
-    const bench::Pattern& pattern = pattern_of(choice[kType], choice[kOp]);
-    const std::uint64_t iteration = ++cases_;
-    const bool in_place = choice[kMode] == 1 || (choice[kMode] == 2 && rank_ % 2 == 1);
-
-    send_.guard(count * type.size);
-    recv_.guard(count * type.size);
-    std::memset(recv_.data(), 0x5A, count * type.size);
-    void* input = in_place ? recv_.data() : send_.data();
-    pattern.fill(input, count, iteration);
-    comm.set_algorithm(algorithm);
-    check(umbel_all_reduce(count == 0 ? nullptr : input, count == 0 ? nullptr : recv_.data(), count, type.dtype, op.op,
-                           comm.native()));
-
-    std::uint64_t wrong = pattern.wrong_results(recv_.data(), count, iteration);
-    if (!in_place) wrong += pattern.wrong_inputs(input, count, iteration);
-    wrong += send_.broken_canaries() + recv_.broken_canaries();
-    const char* ran = comm.last_call().algorithm;
-    if (ran == nullptr || (algorithm != "auto" && algorithm != ran)) {
-      fmt::print(stderr, "[rank {}] forced {}, but {} ran\n", rank_, algorithm, ran == nullptr ? "nothing" : ran);
-      ++wrong;
-    }
-    if (wrong != 0) {
+    const Case c{.collective = algorithm.collective,
+                 .count = algorithm.collective == Collective::barrier ? 0 : counts_[choice[kCount]],
+                 .dtype = arithmetic.dtype,
+                 .op = arithmetic.op,
+                 .root = rooted(algorithm.collective) ? roots()[choice[kRoot]] : 0,
+                 .salt = ++cases_};
+    comm.set_algorithm(algorithm.text());
+    try {
+      check_case(
+          c, rank_, ranks_, placed(choice[kMode]), kShifts[choice[kShift]],
+          [&](const Case& one, const void* send, void* recv) { check(run_umbel(one, send, recv, comm.native())); });
+      check_reference(c);
+    } catch (const WrongResult& wrong) {
       ++wrong_cases_;
-      fmt::print(stderr, "[rank {}] wrong {}: {} {} {} {} {} elements, {} ({})\n", rank_, wrong, algorithm, type.name,
-                 op.name, kModes[choice[kMode]], count, layouts_[choice[kLayout]].name,
-                 layouts_[choice[kLayout]].nodes);
+      fmt::print(stderr, "[rank {}] {} by {} on {} ({})\n", rank_, wrong.what(), algorithm.text(),
+                 layouts_[choice[kLayout]].name, layouts_[choice[kLayout]].nodes);
     }
-    ++runs_of_[algorithm];
+    const char* ran = comm.last_call().algorithm;
+    if (ran == nullptr || (algorithm.name != "auto" && algorithm.name != ran)) {
+      fmt::print(stderr, "[rank {}] forced {}, but {} ran\n", rank_, algorithm.text(),
+                 ran == nullptr ? "nothing" : ran);
+      ++wrong_cases_;
+    }
+    ++runs_of_[algorithm.text()];
   }
 
   /// Every algorithm must have run somewhere, once there are ranks enough for all placements and all were asked for.
@@ -113,50 +162,69 @@ class Sweep {
     constexpr int kEnoughRanks = 8;
     std::uint64_t wrong = wrong_cases_;
     std::string ran;
-    for (const std::string& algorithm : algorithms_) {
-      if (all_layouts_ && runs_of_[algorithm] == 0 && ranks_ >= kEnoughRanks) {
-        fmt::print(stderr, "[rank {}] {} never ran\n", rank_, algorithm);
+    for (const Named& algorithm : algorithms_) {
+      const int runs = runs_of_[algorithm.text()];
+      if (all_layouts_ && runs == 0 && ranks_ >= kEnoughRanks) {
+        fmt::print(stderr, "[rank {}] {} never ran\n", rank_, algorithm.text());
         ++wrong;
       }
-      if (runs_of_[algorithm] > 0) ran += fmt::format(" {}:{}", algorithm, runs_of_[algorithm]);
+      if (runs > 0) ran += fmt::format(" {}:{}", algorithm.text(), runs);
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     if (rank_ == 0)
-      fmt::print("{}{} ranks, {}: {} cases, {} wrong, {} refused pairs of algorithm and placement ({:.0f} s);{}\n",
-                 full ? "covered: " : "", ranks_,
-                 all_layouts_ ? fmt::format("{} placements", layouts_.size()) : layouts_.front().name, cases_, wrong,
-                 refused_, took.count(), ran);
+      fmt::print(
+          "{}{} ranks, {}: {} cases, {} also by MPI, {} wrong, {} refused pairs of algorithm and placement ({:.0f} s);"
+          "{}\n",
+          full ? "covered: " : "", ranks_,
+          all_layouts_ ? fmt::format("{} placements", layouts_.size()) : layouts_.front().name, cases_, by_mpi_, wrong,
+          refused_, took.count(), ran);
     for (Comm& comm : comms_) comm.close();
     return wrong == 0 ? 0 : 1;
   }
 
  private:
+  std::vector<Rank> roots() const {
+    if (ranks_ == 1) return {0};
+    return ranks_ == 2 ? std::vector<Rank>{0, 1} : std::vector<Rank>{0, ranks_ / 2, ranks_ - 1};
+  }
+
+  Placed placed(std::size_t mode) const {
+    const bool odd = rank_ % 2 == 1;
+    return mode == 1 || (mode == 2 && odd) ? Placed::in_place : mode == 3 && odd ? Placed::at_start : Placed::apart;
+  }
+
+  /// The reference itself, held to what the host MPI makes of the same input.
+  void check_reference(const Case& c) {
+    constexpr std::size_t kFew = 2000;
+    if (c.count > kFew || !mpi_serves(c, ranks_)) return;
+    ++by_mpi_;
+    check_case(c, rank_, ranks_, Placed::apart, 0,
+               [&](const Case& one, const void* send, void* recv) { run_mpi(one, send, recv, rank_); });
+  }
+
   /// Asks for every algorithm on every placement, and holds the answer to what a call does.
   void find_refusals() {
-    float value = 0;
-    for (const std::string& algorithm : algorithms_) {
+    std::vector<float> send(static_cast<std::size_t>(ranks_)), recv(send.size());
+    for (const Named& algorithm : algorithms_) {
       std::vector<bool> served;
       for (Comm& comm : comms_) {
-        const bool serves = algorithm == "auto" || !comm.refusal(algorithm, 1, UMBEL_FP32, UMBEL_SUM);
+        const Case c{.collective = algorithm.collective, .count = 1};
+        const bool serves =
+            algorithm.name == "auto" ||
+            !comm.refusal(algorithm.name,
+                          {.collective = static_cast<umbel_collective_t>(algorithm.collective), .count = 1});
         served.push_back(serves);
         if (serves) continue;
         ++refused_;
-        comm.set_algorithm(algorithm);
-        const umbel_result_t result = umbel_all_reduce(&value, &value, 1, UMBEL_FP32, UMBEL_SUM, comm.native());
+        comm.set_algorithm(algorithm.text());
+        const umbel_result_t result = run_umbel(c, send.data(), recv.data(), comm.native());
         if (result != UMBEL_ERROR_UNSUPPORTED || umbel_last_error()[0] == '\0') {
-          throw Error(UMBEL_ERROR_INTERNAL, algorithm + " was refused in words but not in deed");
+          throw Error(UMBEL_ERROR_INTERNAL, algorithm.text() + " was refused in words but not in deed");
         }
       }
       served_.push_back(served);
     }
-  }
-
-  const bench::Pattern& pattern_of(std::size_t type, std::size_t op) {
-    auto& pattern = patterns_[{type, op}];
-    if (!pattern)
-      pattern = std::make_unique<bench::Pattern>(bench::all_types()[type], bench::all_ops()[op], ranks_, rank_, kSeed);
-    return *pattern;
   }
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -164,35 +232,41 @@ class Sweep {
   int ranks_;
   bool all_layouts_;
   std::vector<Layout> layouts_;
-  std::vector<std::uint64_t> counts_;
-  std::vector<std::string> algorithms_;
+  std::vector<std::size_t> counts_;
+  std::vector<Arithmetic> arithmetics_;
+  std::vector<Named> algorithms_;
   std::vector<Comm> comms_;
   std::vector<std::vector<bool>> served_;  // by algorithm, layout
-  std::map<std::pair<std::size_t, std::size_t>, std::unique_ptr<bench::Pattern>> patterns_;
-  bench::Buffer send_;
-  bench::Buffer recv_;
   std::uint64_t cases_ = 0;
+  std::uint64_t by_mpi_ = 0;
   std::uint64_t wrong_cases_ = 0;
   int refused_ = 0;
   std::map<std::string, int> runs_of_;
 };
 
-bool exists(std::size_t type, std::size_t op) { return combine(bench::all_types()[type], bench::all_ops()[op]); }
-
 void run_sample(Sweep& sweep) {
   const auto allowed = [&](std::size_t i, std::size_t a, std::size_t j, std::size_t b) {
-    if (i == kType && j == kOp) return exists(a, b);
     if (i == kAlgorithm && j == kLayout) return sweep.served(a, b);
     return (i != kAlgorithm || sweep.served_anywhere(a)) && (j != kAlgorithm || sweep.served_anywhere(b));
   };
-  for (const Choice& choice : pairwise(sweep.sizes(), allowed)) sweep.run(choice);
+  for (Choice& choice : pairwise(sweep.sizes(), allowed)) {
+    choice[kArithmetic] = sweep.sampled(choice[kArithmetic]);
+    sweep.run(choice);
+  }
 }
 
 void run_product(Sweep& sweep) {
-  const std::vector<std::size_t> sizes = sweep.sizes();
+  std::vector<std::size_t> sizes = sweep.sizes();
+  sizes[kArithmetic] = sizes[kShift] = 1;
   Choice choice(sizes.size(), 0);
+  std::size_t turn = 0;
   while (true) {
-    if (sweep.served(choice[kAlgorithm], choice[kLayout]) && exists(choice[kType], choice[kOp])) sweep.run(choice);
+    if (sweep.served(choice[kAlgorithm], choice[kLayout])) {
+      Choice one = choice;
+      one[kArithmetic] = turn % sweep.arithmetics();
+      one[kShift] = turn++ % kShifts.size();
+      sweep.run(one);
+    }
     std::size_t factor = 0;
     while (factor < sizes.size() && ++choice[factor] == sizes[factor]) choice[factor++] = 0;
     if (factor == sizes.size()) return;

@@ -51,10 +51,10 @@ inline Comm make_comm(const std::string& nodes, double timeout_s = 60) {
   return Comm::from_mpi(MPI_COMM_WORLD, config);
 }
 
-inline std::vector<std::string> all_algorithms() {
+inline std::vector<std::string> algorithms_of(umbel_collective_t collective) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i)
-    names.emplace_back(umbel_algorithm_name(UMBEL_ALL_REDUCE, i));
+  for (std::size_t i = 0; umbel_algorithm_name(collective, i) != nullptr; ++i)
+    names.emplace_back(umbel_algorithm_name(collective, i));
   return names;
 }
 

@@ -9,9 +9,9 @@
 // Staged form, chunk by chunk: copy the own chunk to a slot of the own window and to the output, `shown` to all; then,
 // peer by peer: wait `shown`, copy its slot. Two slots need no credits: a rank shows chunk k+1 only when it has copied
 // all of chunk k, so when all have shown k+1, the slots of chunk k are free for k+2.
-// Direct form: no window. The own share goes to the output, `shown`; the peers copy from there. `left` is the closing:
-// nobody returns while others read.
-// Peers come in turn, beginning after the own rank, so that not all ranks read from the same one at once.
+// Direct form: no window. The own share goes to the output, `shown`; the peers copy from the input, which is there too
+// if the call is in-place. `left` is the closing: nobody returns while others read. Peers come in turn, beginning after
+// the own rank, so that not all ranks read from the same one at once.
 //
 // Steps 1; bytes that leave a rank n(p−1), read by its peers, for shares of n. Any p up to 256, one node, any size.
 // Determinism: nothing is folded. Source: the direct all-gather of MSCCL++; Chan et al., "Collective communication:
@@ -54,7 +54,7 @@ Program build_direct(Rank rank, const Shape& shape) {
   for (Rank peer : peers) b.signal(lane, b.tell(kShown, peer));
   for (Rank peer : peers) {
     b.wait(lane, b.hear(kShown, peer));
-    b.copy(lane, b.output(share(peer)), b.output(share(peer), peer));
+    b.copy(lane, b.output(share(peer)), b.input(share(peer), peer));
     b.signal(lane, b.tell(kLeft, peer));
   }
   for (Rank peer : peers) b.wait(lane, b.hear(kLeft, peer));
@@ -91,7 +91,8 @@ Algorithm direct() {
                       .steps = "1",
                       .sent = "n(p−1)",
                       .source = "MSCCL++; Chan et al. 2007",
-                      .collective = Collective::all_gather},
+                      .collective = Collective::all_gather,
+                      .unequal = Unequal::always},
                      {build, traffic, folds_nothing, cost});
 }
 

@@ -138,12 +138,4 @@ double step_cost(const CostTerms& terms, double shares, int messages, int sharer
   return sharers == 0 ? local : std::max(local, remote);
 }
 
-int ranks_leaving(const Shape& shape, int distance) {
-  std::vector<int> leaving(static_cast<std::size_t>(shape.nodes()));
-  for (Rank rank = 0; rank < shape.ranks(); ++rank)
-    if (!shape.same_node(rank, (rank + distance) % shape.ranks()))
-      ++leaving[static_cast<std::size_t>(shape.node_of(rank))];
-  return std::ranges::max(leaving);
-}
-
 }  // namespace umbel::algos::all_gather

@@ -45,7 +45,4 @@ Program write_exchange(Rank rank, const Shape& shape, const Spec& spec, const La
 /// to other nodes.
 double step_cost(const CostTerms& terms, double shares, int messages, int sharers);
 
-/// The most ranks of a node that have another node's rank `distance` ranks away, modulo p.
-int ranks_leaving(const Shape& shape, int distance);
-
 }  // namespace umbel::algos::all_gather

@@ -140,7 +140,8 @@ Algorithm ring() {
                      .steps = "p−1",
                      .sent = "n(p−1)",
                      .source = "Thakur, Rabenseifner & Gropp 2005",
-                     .collective = Collective::all_gather},
+                     .collective = Collective::all_gather,
+                     .unequal = Unequal::always},
                     {build, traffic, folds_nothing, cost});
 }
 

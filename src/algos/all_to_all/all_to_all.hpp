@@ -10,5 +10,8 @@ namespace umbel::algos::all_to_all {
 
 Algorithm direct();
 Algorithm pairwise();
+Algorithm bruck();
+Algorithm hierarchical();
+Algorithm hierarchical_rails();
 
 }  // namespace umbel::algos::all_to_all

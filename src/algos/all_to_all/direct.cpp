@@ -23,13 +23,7 @@ namespace {
 
 Program build(Rank rank, const Shape& shape, const Spec& spec) {
   if (shape.ranks() == 1) return alone(shape, Collective::all_to_all);
-  return build_pairs(rank, shape, spec,
-                     {.collective = Collective::all_to_all,
-                      .to = others_after(rank, shape),
-                      .from = others_before(rank, shape),
-                      .groups = shape.ranks() - 1,
-                      .depth = spec.depth,
-                      .direct = spec.direct});
+  return build_pairs(rank, shape, spec, pairs_of_all(rank, shape, spec, shape.ranks() - 1));
 }
 
 Traffic traffic(const Shape& shape, const Spec&) {
@@ -57,7 +51,8 @@ Algorithm direct() {
                       .steps = "1",
                       .sent = "n(p−1)",
                       .source = "Thakur, Rabenseifner & Gropp 2005",
-                      .collective = Collective::all_to_all},
+                      .collective = Collective::all_to_all,
+                      .unequal = Unequal::staged},
                      {build, traffic, folds_nothing, cost});
 }
 

@@ -12,5 +12,10 @@ Algorithm direct();
 Algorithm binomial();
 Algorithm knomial();
 Algorithm chain();
+Algorithm scatter_all_gather();
+Algorithm double_tree();
+Algorithm hierarchical_chain();
+Algorithm hierarchical_tree();
+Algorithm hierarchical_rails();
 
 }  // namespace umbel::algos::broadcast

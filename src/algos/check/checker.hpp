@@ -64,6 +64,9 @@ struct Operation {
   std::uint64_t chunk = 0;            ///< elements per chunk; 0: the whole run
   std::uint32_t granule = 1;
   std::uint64_t in_place = 0;  ///< bit r mod 64: rank r calls in-place
+  /// Of a v-form: elements of the shares, by rank; of an all-to-all by giver, then taker. Empty: all have `count`. In a
+  /// v-form nobody need wait for everybody.
+  std::span<const std::uint64_t> shares{};
 };
 
 /// How the ranks are placed, and what the checker may assume and must demand.

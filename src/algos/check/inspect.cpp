@@ -94,7 +94,7 @@ class Inspector {
     if (!p.order.empty()) permutation(p, bad);
     if (p.regions.size() > static_cast<std::size_t>(kMaxRegions)) bad("too many regions");
     for (const Region& region : p.regions)
-      if (region.slots < 0 || region.blocks < 1 || region.blocks > p.blocks)
+      if (region.slots < 0 || region.blocks < 1 || (region.blocks > p.blocks && !(region.image && p.shares > 0)))
         bad("a region's slots or blocks out of range");
     for (const Semaphore& s : p.semaphores) {
       if (s.initial < 0) bad("a semaphore with negative credit");

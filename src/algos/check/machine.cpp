@@ -2,6 +2,9 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/check/machine.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include <fmt/format.h>
 
 namespace umbel::algos::check {
@@ -17,6 +20,38 @@ Binding bind(const Operation& op) {
   return umbel::bind(op.programs.front(), op.count, kElementBytes, cut, op.granule);
 }
 
+std::uint64_t total_of(const ShareLists::List& list) {
+  return std::reduce(list.count.begin(), list.count.end(), std::uint64_t{0});
+}
+
+/// What `rank` knows of the shares of a v-form: of others' in a gather or scatter it knows only as their root.
+ShareLists lists_for(const Operation& op, Rank rank) {
+  const Program& p = op.programs.front();
+  const auto ranks = static_cast<std::size_t>(p.ranks), me = static_cast<std::size_t>(rank);
+  std::vector<std::uint64_t> given(op.shares.begin(), op.shares.end()), taken = given;
+  if (p.collective == Collective::all_to_all) {
+    given.assign(op.shares.begin() + static_cast<std::ptrdiff_t>(me * ranks),
+                 op.shares.begin() + static_cast<std::ptrdiff_t>((me + 1) * ranks));
+    for (std::size_t from = 0; from < ranks; ++from) taken[from] = op.shares[from * ranks + me];
+    taken.resize(ranks);
+  }
+  ShareLists lists{.input = {given, packed(given)}, .output = {taken, packed(taken)}};
+  const bool root_alone = p.collective == Collective::gather || p.collective == Collective::scatter;
+  if (!root_alone || rank == p.root) return lists;
+  for (ShareLists::List* list : {&lists.input, &lists.output})
+    for (std::size_t r = 0; r < ranks; ++r)
+      if (r != me) list->count[r] = list->first[r] = 0;
+  return lists;
+}
+
+/// Elements of a buffer that holds all shares.
+std::uint64_t whole_of(const Binding& b, Buffer buffer, int ranks) {
+  if (b.tables[0].count == nullptr) return b.count;
+  std::uint64_t count = 0;
+  for (Rank rank = 0; rank < ranks; ++rank) count += share_extent(b, buffer, rank).count;
+  return count;
+}
+
 }  // namespace
 
 Machine::Machine(const Setting& setting, std::span<const Operation> operations, bool explain)
@@ -27,9 +62,17 @@ Machine::Machine(const Setting& setting, std::span<const Operation> operations, 
       expressions_(setting.shape.ranks()) {
   const auto operation_count = operations.size();
   for (const Operation& op : operations) {
-    bindings_.push_back(bind(op));
-    max_count_ = std::max(max_count_, bindings_.back().count);
-    expected_.emplace_back(bindings_.back().count);
+    const Binding common = bind(op);
+    std::uint64_t count = op.shares.empty() ? common.count : 0;
+    for (Rank rank = 0; rank < size_; ++rank) {
+      bindings_.push_back(common);
+      if (op.shares.empty()) continue;
+      const ShareLists& lists = lists_.emplace_back(lists_for(op, rank));
+      lists.bind_to(bindings_.back());
+      count = std::max({count, total_of(lists.input), total_of(lists.output)});
+    }
+    max_count_ = std::max(max_count_, count);
+    expected_.emplace_back(count);
     for (const Program& p : op.programs) max_lanes_ = std::max(max_lanes_, static_cast<int>(p.lanes.size()));
   }
   streams_.resize(operation_count);
@@ -41,9 +84,9 @@ Machine::Machine(const Setting& setting, std::span<const Operation> operations, 
 
 void Machine::lay_out() {
   std::uint64_t window[kBanks] = {};
-  for (std::size_t n = 0; n < bindings_.size(); ++n) {
+  for (int n = 0; n < static_cast<int>(operations_.size()); ++n) {
     std::uint64_t& arena = window[n % kBanks];
-    arena = std::max(arena, bindings_[n].window_bytes / kElementBytes);
+    arena = std::max(arena, binding(n, 0).window_bytes / kElementBytes);
   }
   std::size_t next = 0;
   for (Rank rank = 0; rank < size_; ++rank) {
@@ -83,14 +126,14 @@ Machine::Area Machine::area_of(int n, Rank rank, Buffer buffer) const {
 
 Extent Machine::held(int n, Rank rank, Buffer buffer) const {
   const bool is_root = rank == root(n);
-  const Binding& b = binding(n);
+  const Binding& b = binding(n, rank);
   switch (buffer == Buffer::input ? input_part(collective(n), is_root) : output_part(collective(n), is_root)) {
     case Part::none:
       return {};
     case Part::share:
       return share_extent(b, buffer, rank);
     case Part::whole:
-      return {0, b.count};
+      return {0, whole_of(b, buffer, size_)};
   }
   return {};
 }
@@ -260,7 +303,7 @@ void Machine::mark(const LaneRun& lane, OpCode op, std::uint64_t a, std::uint64_
 }
 
 std::uint32_t Machine::trips_of(const LaneRun& lane, const Instr& in) const {
-  const Binding& b = binding(lane.operation);
+  const Binding& b = binding(lane.operation, lane.rank);
   switch (in.trip) {
     case Trip::constant:
       return in.times;
@@ -323,7 +366,7 @@ void Machine::end_lane(LaneRun& lane) {
 
 void Machine::finish(Rank rank, int operation) {
   check_result(rank, operation);
-  if (synchronizes(collective(operation))) check_begun(rank, operation);
+  if (synchronizes(collective(operation)) && this->operation(operation).shares.empty()) check_begun(rank, operation);
   RankRun& run = at(operation, rank);
   run.ended = true;
   clocks_->free(run.start);
@@ -369,16 +412,29 @@ void Machine::check_reduction(Rank rank, int n, std::size_t e, const Value& valu
   if (expected != value.expr) fail_result(rank, n, e, value);
 }
 
+/// Where output element `e` of `rank` must come from.
+Machine::Origin Machine::origin_of(Rank rank, int n, std::size_t e) const {
+  const Collective form = collective(n);
+  if (form == Collective::broadcast) return {root(n), e};
+  const Binding& mine = binding(n, rank);
+  const auto lies_in = [&](Rank share) {
+    const Extent at = share_extent(mine, Buffer::output, share);
+    return e >= at.first && e < at.first + at.count;
+  };
+  Rank share = mine.tables[1].count == nullptr ? static_cast<Rank>(e / mine.share) : 0;
+  while (!lies_in(share)) ++share;
+  const std::uint64_t into = e - share_extent(mine, Buffer::output, share).first;
+  const Rank source = form == Collective::scatter ? root(n) : share;
+  // What rank s gives to rank d of an all-to-all lies at d in its input, and at s in d's output.
+  const Rank given = form == Collective::all_to_all ? rank : share;
+  return {source, share_extent(binding(n, source), Buffer::input, given).first + into};
+}
+
 /// One rank's element as it was given.
 void Machine::check_moved(Rank rank, int n, std::size_t e, const Value& value) {
-  const std::uint64_t share = binding(n).share;
-  const bool from_root = rooted(collective(n)) && collective(n) != Collective::gather;
-  const Rank source = from_root ? root(n) : static_cast<Rank>(e / share);
-  // What rank s gives to rank d lies at d in its input, and at s in d's output.
-  const bool exchanged = collective(n) == Collective::all_to_all;
-  const std::size_t given = exchanged ? static_cast<std::size_t>(rank) * share + e % share : e;
+  const auto [source, given] = origin_of(rank, n, e);
   if (value.expr == expressions_.leaf(source) && value.element == tag(n, given)) return;
-  fail(Fault::result, [&] {
+  fail(Fault::result, [&, source = source, given = given] {
     const std::string output = fmt::format("operation {}, rank {}: output element {}", n, rank, e);
     if (value.expr == 0) return output + " is never written";
     return fmt::format("{} is element {} of {} of operation {}, not element {} of {}", output,

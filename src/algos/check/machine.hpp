@@ -11,6 +11,7 @@
 #include "algos/check/clocks.hpp"
 #include "algos/check/expressions.hpp"
 #include "algos/check/memory.hpp"
+#include "base/shares.hpp"
 
 namespace umbel::algos::check {
 
@@ -88,6 +89,12 @@ class Machine {
     std::deque<Waiting> sends, receives;
   };
 
+  /// Whose input an element of an output comes from, and where in that it lies.
+  struct Origin {
+    Rank rank = 0;
+    std::uint64_t element = 0;
+  };
+
   struct Logged {
     Epoch epoch;
     Cells cells;
@@ -114,6 +121,7 @@ class Machine {
   void check_result(Rank rank, int operation);
   void check_reduction(Rank rank, int operation, std::size_t element, const Value& value);
   void check_moved(Rank rank, int operation, std::size_t element, const Value& value);
+  Origin origin_of(Rank rank, int operation, std::size_t element) const;
   void check_begun(Rank rank, int operation);
   void check_semaphores();
   void wake(int lane);
@@ -150,7 +158,7 @@ class Machine {
 
   const Operation& operation(int n) const { return operations_[static_cast<std::size_t>(n)]; }
   const Program& program(int n, Rank rank) const { return operation(n).programs[static_cast<std::size_t>(rank)]; }
-  const Binding& binding(int n) const { return bindings_[static_cast<std::size_t>(n)]; }
+  const Binding& binding(int n, Rank rank) const { return bindings_[static_cast<std::size_t>(n * size_ + rank)]; }
   RankRun& at(int n, Rank rank) { return ranks_[static_cast<std::size_t>(n * size_ + rank)]; }
   const RankRun& at(int n, Rank rank) const { return ranks_[static_cast<std::size_t>(n * size_ + rank)]; }
   std::size_t area(Rank rank, Area area) const {
@@ -172,7 +180,8 @@ class Machine {
   std::span<const Operation> operations_;
   bool explain_;
   int size_;
-  std::vector<Binding> bindings_;
+  std::deque<ShareLists> lists_;                // that bindings point to
+  std::vector<Binding> bindings_;               // by operation, then rank
   std::vector<std::size_t> areas_;              // first element of each area, by rank
   std::vector<std::uint32_t> callers_;          // component of each rank's caller
   std::vector<std::uint32_t> lane_components_;  // first component of each (rank, lane): the lane, then its transfers

@@ -9,16 +9,18 @@
 namespace umbel::algos::check {
 
 Machine::Cells Machine::resolve(const LaneRun& lane, const Slice& slice, const char* role) {
-  const Binding& b = binding(lane.operation);
+  const Binding& b = binding(lane.operation, lane.rank);
   const std::int64_t block = slice.block.at(lane.loops);
   // Pieces and chunks past the end are empty by definition; a block past the end is a mistake.
-  if (block < 0 || block + slice.blocks > static_cast<std::int64_t>(b.blocks)) {
+  const bool packed = umbel::packed(b, slice);
+  const Program& p = program(lane.operation, lane.rank);
+  const std::int64_t blocks = packed ? p.regions[static_cast<std::size_t>(slice.region)].blocks : p.blocks;
+  if (block < 0 || block + slice.blocks > blocks) {
     fail(Fault::bounds, [&] {
-      return fmt::format("{}: blocks {} to {} of {} ({})", where(lane), block, block + slice.blocks - 1, b.blocks,
-                         role);
+      return fmt::format("{}: blocks {} to {} of {} ({})", where(lane), block, block + slice.blocks - 1, blocks, role);
     });
   }
-  if (b.shares != 0 && block % b.shares + slice.blocks > b.shares &&
+  if (b.shares != 0 && !packed && block % b.shares + slice.blocks > b.shares &&
       (block % b.shares != 0 || slice.blocks % static_cast<std::int64_t>(b.shares) != 0 || b.order != nullptr)) {
     fail(Fault::bounds, [&] {
       return fmt::format("{}: a run of {} blocks from {} over parts of shares ({})", where(lane), slice.blocks, block,
@@ -45,7 +47,7 @@ Machine::Cells Machine::resolve_user(const LaneRun& lane, const Slice& slice, co
 }
 
 Machine::Cells Machine::resolve_window(const LaneRun& lane, const Slice& slice, const Extent& extent) {
-  const Binding& b = binding(lane.operation);
+  const Binding& b = binding(lane.operation, lane.rank);
   std::uint32_t consumed = 0;
   if (slice.slot.sem >= 0) {
     consumed = at(lane.operation, lane.rank).semaphores[static_cast<std::size_t>(slice.slot.sem)].consumed;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "algos/check/sizes.hpp"
 
@@ -48,6 +51,41 @@ void prove_three(Proof& proof, const Setting& setting, std::span<const Program> 
     if (setting.explain)
       what += fmt::format("{}operation {}: {}, in-place ranks {:#x}", n == 0 ? "" : "; ", n, text_of(sizes[n]), mask);
   }
+  account(proof, run(setting, sequence), what);
+}
+
+/// Lengths of the shares of a v-form, up to `longest`, many of them 0: an arbitrary but fixed choice.
+std::vector<std::uint64_t> unequal_shares(const Program& program, std::uint64_t longest, std::uint64_t seed) {
+  const auto ranks = static_cast<std::size_t>(program.ranks);
+  std::vector<std::uint64_t> shares(program.collective == Collective::all_to_all ? ranks * ranks : ranks);
+  for (std::uint64_t& share : shares) {
+    seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    const std::uint64_t bits = seed >> 33U;
+    share = bits % 3 == 0 ? 0 : bits / 3 % (longest + 1);
+  }
+  shares[static_cast<std::size_t>(seed >> 40U) % shares.size()] = longest;
+  return shares;
+}
+
+/// Three operations of a v-form in a row, with shares of other lengths each time: several chunks, one, and hardly any.
+void prove_unequal(Proof& proof, const Setting& setting, std::span<const Program> programs, int depth,
+                   std::uint64_t seed) {
+  const Program& program = programs.front();
+  const Size sizes[] = {size_of(program, 1, static_cast<unsigned>(depth) + 2, 1),
+                        size_of(program, 1, 1, 0),
+                        {.count = 1, .piece = 0, .chunk = size_of(program, 1, 1, 0).chunk}};
+  std::vector<std::vector<std::uint64_t>> shares;
+  std::vector<Operation> sequence;
+  std::string what = "shares of different lengths";
+  for (std::size_t n = 0; n < std::size(sizes); ++n) {
+    shares.push_back(unequal_shares(program, sizes[n].count, seed + n));
+    sequence.push_back(operation(programs, sizes[n], kMasks[(seed + n) % std::size(kMasks)]));
+    // Where only pairs agree on a length, slots have room for one chunk of any.
+    if (program.collective != Collective::all_gather && program.collective != Collective::reduce_scatter)
+      sequence.back().count = std::max(sizes[n].chunk, std::uint64_t{1});
+    if (setting.explain) what += fmt::format("; operation {}: {}", n, fmt::join(shares.back(), ", "));
+  }
+  for (std::size_t n = 0; n < sequence.size(); ++n) sequence[n].shares = shares[n];
   account(proof, run(setting, sequence), what);
 }
 
@@ -119,6 +157,10 @@ Proof prove(const Algorithm& algorithm, const Shape& shape, const Spec& spec, Ef
   const Traffic traffic = algorithm.traffic(shape, spec);
   const Setting setting{.shape = shape, .direct = spec.direct};
   Proof proof = prove_programs(setting, programs, spec.depth, effort, &traffic);
+  constexpr int kMostUnequal = 16;  // ranks: an all-to-all's lengths are a table of all pairs
+  if (!proof.finding && algorithm.serves_unequal(spec) && shape.ranks() <= kMostUnequal)
+    for (const std::uint64_t seed : {1U, 2U, 3U})
+      if (!proof.finding) prove_unequal(proof, setting, programs, spec.depth, seed + shape.hash());
   if (!proof.finding && proof.canonical != algorithm.canonical(shape, spec))
     proof.finding =
         Finding{Fault::canonical, fmt::format("canonical: the results {} the canonical tree over the ranks",

@@ -32,7 +32,8 @@ std::vector<Program> build_all(const Algorithm& algorithm, const Shape& shape, c
 Proof prove_programs(const Setting& setting, std::span<const Program> programs, int depth, Effort effort,
                      const Traffic* traffic);
 
-/// Builds and proves. @pre the algorithm does not refuse.
+/// Builds and proves, for shares of unequal lengths too if the algorithm serves them. @pre the algorithm does not
+/// refuse.
 Proof prove(const Algorithm& algorithm, const Shape& shape, const Spec& spec, Effort effort);
 
 /// What an operation of a sequence runs.

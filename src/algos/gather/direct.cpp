@@ -48,7 +48,8 @@ Algorithm direct() {
                       .steps = "1",
                       .sent = "n",
                       .source = "Thakur, Rabenseifner & Gropp 2005",
-                      .collective = Collective::gather},
+                      .collective = Collective::gather,
+                      .unequal = Unequal::always},
                      {build, traffic, folds_nothing, cost});
 }
 

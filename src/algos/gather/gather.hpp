@@ -10,5 +10,7 @@ namespace umbel::algos::gather {
 
 Algorithm direct();
 Algorithm linear();
+Algorithm binomial();
+Algorithm hierarchical();
 
 }  // namespace umbel::algos::gather

@@ -46,7 +46,8 @@ Algorithm linear() {
                            .steps = "1",
                            .sent = "n",
                            .source = "Thakur, Rabenseifner & Gropp 2005",
-                           .collective = Collective::gather},
+                           .collective = Collective::gather,
+                           .unequal = Unequal::always},
                           {build, traffic, folds_nothing, cost});
 }
 

@@ -129,15 +129,11 @@ class Pairs {
 
 }  // namespace
 
-std::vector<Rank> others_after(Rank rank, const Shape& shape) {
-  std::vector<Rank> others;
-  for (int k = 1; k < shape.ranks(); ++k) others.push_back((rank + k) % shape.ranks());
-  return others;
-}
-
-std::vector<Rank> others_before(Rank rank, const Shape& shape) {
-  const std::vector<Rank> after = others_after(rank, shape);
-  return {after.rbegin(), after.rend()};
+PairsSetup pairs_of_all(Rank rank, const Shape& shape, const Spec& spec, int groups) {
+  PairsSetup setup{
+      .to = others_in_turn(rank, shape.ranks()), .groups = groups, .depth = spec.depth, .direct = spec.direct};
+  setup.from.assign(setup.to.rbegin(), setup.to.rend());
+  return setup;
 }
 
 PairsSetup pairs_with_root(Collective collective, Rank rank, const Shape& shape, const Spec& spec) {
@@ -147,7 +143,7 @@ PairsSetup pairs_with_root(Collective collective, Rank rank, const Shape& shape,
   setup.groups = shape.peers_of(spec.root).size() > 1 ? streams : 0;
   const bool gives = (collective == Collective::scatter) == (rank == spec.root);
   std::vector<Rank>& others = gives ? setup.to : setup.from;
-  others = rank == spec.root ? others_after(rank, shape) : std::vector<Rank>{spec.root};
+  others = rank == spec.root ? others_in_turn(rank, shape.ranks()) : std::vector<Rank>{spec.root};
   return setup;
 }
 

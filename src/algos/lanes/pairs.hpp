@@ -36,10 +36,9 @@ struct PairsSetup {
 /// Semaphore kinds 0 … kPairKinds−1 are theirs.
 inline constexpr int kPairKinds = 2;
 
-/// The other ranks, beginning after the own, or downwards, before it: when all give in the one order and take in the
-/// other, each takes from the one that gives to it.
-std::vector<Rank> others_after(Rank rank, const Shape& shape);
-std::vector<Rank> others_before(Rank rank, const Shape& shape);
+/// Everybody gives to everybody, beginning after itself, and takes in the opposite order: in every turn each takes from
+/// the one that gives to it.
+PairsSetup pairs_of_all(Rank rank, const Shape& shape, const Spec& spec, int groups);
 
 /// Who gives to whom in a gather or scatter in which the root deals with everybody itself.
 PairsSetup pairs_with_root(Collective collective, Rank rank, const Shape& shape, const Spec& spec);

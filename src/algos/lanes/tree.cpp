@@ -90,6 +90,53 @@ int quadnomial_parent(int member) {
 
 int chain_parent(int member) { return member - 1; }
 
+namespace {
+
+/// Hangs what `group` contains under its bridge.
+void hang_group(Tree& tree, const Shape& shape, const Group& group, Rank bridge, int shard,
+                int (*parent_of)(int member), std::vector<Rank>& bridges) {
+  if (group.is_node()) {
+    bridges[static_cast<std::size_t>(shape.node_of(bridge))] = bridge;
+    return;
+  }
+  const auto holds = [&](const Group& child) { return std::ranges::binary_search(child.ranks, bridge); };
+  const auto own = std::ranges::find_if(group.children, holds) - group.children.begin();
+  std::vector<Rank> members;
+  for (std::size_t k = 0; k < group.children.size(); ++k) {
+    const Group& child = group.children[(static_cast<std::size_t>(own) + k) % group.children.size()];
+    members.push_back(k == 0 ? bridge : shape.peers_of(child.ranks.front())[static_cast<std::size_t>(shard)]);
+    hang_group(tree, shape, child, members.back(), shard, parent_of, bridges);
+  }
+  hang_all(tree, members, parent_of);
+}
+
+}  // namespace
+
+std::vector<Rank> hang_groups(Tree& tree, const Shape& shape, int shard, int (*parent_of)(int member)) {
+  std::vector<Rank> bridges(static_cast<std::size_t>(shape.nodes()));
+  hang_group(tree, shape, shape.root(), tree.root, shard, parent_of, bridges);
+  return bridges;
+}
+
+void hang_mates(Tree& tree, const Shape& shape, std::span<const Rank> bridges) {
+  for (Rank bridge : bridges)
+    for (Rank mate : shape.peers_of(bridge))
+      if (mate != bridge && mate != tree.root && tree.above(mate) < 0) tree.hang(mate, bridge);
+}
+
+std::vector<Tree> double_trees(Rank root, const std::vector<Rank>& members) {
+  std::vector<Tree> trees;
+  const auto others = static_cast<int>(members.size()) - 1;
+  for (const int number : {0, 1}) {
+    Tree& tree = trees.emplace_back(root, others + 1);
+    for (int m = 0; m < others; ++m) {
+      const int parent = double_tree_place(number, m, others).parent;
+      tree.hang(members[static_cast<std::size_t>(m) + 1], members[static_cast<std::size_t>(parent + 1)]);
+    }
+  }
+  return trees;
+}
+
 int depth_of(const Tree& tree) {
   const auto depth = [&](const auto& self, Rank rank) -> int {
     int deepest = 0;

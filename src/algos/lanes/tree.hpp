@@ -53,6 +53,17 @@ int binomial_parent(int member);
 int quadnomial_parent(int member);
 int chain_parent(int member);
 
+/// Hangs bridges, one a node, under the root: on every level of groups the bridges of a group's members form a tree.
+/// Members in the root's groups are bridged by the root, others by the rank `shard` of their first node.
+/// @return all bridges, by node number
+std::vector<Rank> hang_groups(Tree& tree, const Shape& shape, int shard, int (*parent_of)(int member));
+
+/// Hangs whoever is not in the tree yet under the bridge of its node.
+void hang_mates(Tree& tree, const Shape& shape, std::span<const Rank> bridges);
+
+/// Two complementary trees over all members but the first, which is the root of both, in front of them.
+std::vector<Tree> double_trees(Rank root, const std::vector<Rank>& members);
+
 /// Edges on the longest way down.
 int depth_of(const Tree& tree);
 /// What leaves the busiest rank when each tree carries an equal part of n down, ÷ n.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/program.hpp"
+
 namespace umbel::algos::reduce {
 namespace {
 
@@ -14,7 +16,8 @@ class Steps {
 
   void take(int operand) {
     const Rank low = lowest(operand);
-    if (!next_.empty() && low < lowest(next_.back()) && next_.size() > 1) close(false);
+    const bool full = next_.size() == kMaxSources;
+    if (full || (next_.size() > 1 && low < lowest(next_.back()))) close(false);
     const bool first = !next_.empty() && low < lowest(next_.back());
     next_.insert(first ? next_.begin() : next_.end(), operand);
   }

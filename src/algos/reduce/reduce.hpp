@@ -11,5 +11,10 @@ namespace umbel::algos::reduce {
 Algorithm central();
 Algorithm direct();
 Algorithm binomial();
+Algorithm chain();
+Algorithm double_tree();
+Algorithm hierarchical_leader();
+Algorithm hierarchical_tree();
+Algorithm hierarchical_chain();
 
 }  // namespace umbel::algos::reduce

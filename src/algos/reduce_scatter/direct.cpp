@@ -90,7 +90,8 @@ Algorithm direct() {
                       .steps = "1",
                       .sent = "n(p−1)",
                       .source = "MSCCL++; Chan et al. 2007",
-                      .collective = Collective::reduce_scatter},
+                      .collective = Collective::reduce_scatter,
+                      .unequal = Unequal::always},
                      {build, traffic, folds_at_once, cost});
 }
 

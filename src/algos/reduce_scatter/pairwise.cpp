@@ -136,7 +136,8 @@ Algorithm pairwise() {
                                     .steps = "1",
                                     .sent = "n(p−1)",
                                     .source = "Thakur, Rabenseifner & Gropp 2005",
-                                    .collective = Collective::reduce_scatter},
+                                    .collective = Collective::reduce_scatter,
+                                    .unequal = Unequal::always},
                                    {build, traffic, folds_at_once, cost});
   algorithm.refuses = refuses;
   return algorithm;

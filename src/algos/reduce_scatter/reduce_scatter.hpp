@@ -10,6 +10,8 @@ namespace umbel::algos::reduce_scatter {
 
 Algorithm direct();
 Algorithm ring();
+Algorithm halving();
+Algorithm pat();
 Algorithm hierarchical_ring();
 Algorithm pairwise();
 

@@ -165,7 +165,8 @@ Algorithm ring() {
                      .steps = "p−1",
                      .sent = "n(p−1)",
                      .source = "Patarasuk & Yuan 2009",
-                     .collective = Collective::reduce_scatter},
+                     .collective = Collective::reduce_scatter,
+                     .unequal = Unequal::always},
                     {build, traffic, canonical, cost});
 }
 

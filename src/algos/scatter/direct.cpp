@@ -50,7 +50,8 @@ Algorithm direct() {
                       .steps = "1",
                       .sent = "n(p−1)",
                       .source = "Thakur, Rabenseifner & Gropp 2005",
-                      .collective = Collective::scatter},
+                      .collective = Collective::scatter,
+                      .unequal = Unequal::staged},
                      {build, traffic, folds_nothing, cost});
 }
 

@@ -49,7 +49,8 @@ Algorithm linear() {
                            .steps = "1",
                            .sent = "n(p−1)",
                            .source = "Thakur, Rabenseifner & Gropp 2005",
-                           .collective = Collective::scatter},
+                           .collective = Collective::scatter,
+                           .unequal = Unequal::staged},
                           {build, traffic, folds_nothing, cost});
 }
 

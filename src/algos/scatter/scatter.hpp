@@ -10,5 +10,7 @@ namespace umbel::algos::scatter {
 
 Algorithm direct();
 Algorithm linear();
+Algorithm binomial();
+Algorithm hierarchical();
 
 }  // namespace umbel::algos::scatter

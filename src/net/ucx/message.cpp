@@ -7,6 +7,10 @@
 namespace umbel::net {
 namespace {
 
+std::string_view call_name(Collective collective) {
+  return collective == kSendRecv ? std::string_view("send_recv") : name_of(collective);
+}
+
 /// The arguments in which two summaries differ: `count 12 here, 13 there`.
 std::string difference(const CallSummary& a, const CallSummary& b) {
   std::string text;
@@ -14,12 +18,14 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
     if (mine == theirs) return;
     text += fmt::format("{}{} {} here, {} there", text.empty() ? "" : "; ", what, mine, theirs);
   };
-  add("collective", name_of(a.collective), name_of(b.collective));
+  add("collective", call_name(a.collective), call_name(b.collective));
   add("count", a.count, b.count);
+  add("hash of the counts", a.counts, b.counts);
   add("dtype", name_of(a.dtype), name_of(b.dtype));
   if (reduces(a.collective) && reduces(b.collective)) add("op", name_of(a.op), name_of(b.op));
   add("root", a.root, b.root);
   add("plan", a.plan, b.plan);
+  add("earlier calls", a.earlier, b.earlier);
   add("variant", static_cast<int>(a.extra), static_cast<int>(b.extra));
   return text;
 }
@@ -27,9 +33,12 @@ std::string difference(const CallSummary& a, const CallSummary& b) {
 }  // namespace
 
 std::string to_text(const CallSummary& summary) {
-  std::string text(name_of(summary.collective));
-  if (summary.collective != Collective::barrier)
+  std::string text(call_name(summary.collective));
+  if (counted_by_pairs(summary.collective))
+    text += fmt::format(" of {}", name_of(summary.dtype));
+  else if (summary.collective != Collective::barrier)
     text += fmt::format(" of {} × {}", summary.count, name_of(summary.dtype));
+  if (summary.counts != 0) text += fmt::format(", counts {:08x}", summary.counts);
   if (reduces(summary.collective)) text += fmt::format(", {}", name_of(summary.op));
   if (summary.root >= 0) text += fmt::format(", root {}", summary.root);
   if (summary.plan != 0) text += fmt::format(", plan {:04x}", summary.plan);

@@ -13,20 +13,33 @@
 
 namespace umbel::net {
 
+/// What a summary names that is no collective: a message from one rank to another.
+inline constexpr auto kSendRecv = static_cast<Collective>(0xff);
+
 /// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
-  std::uint64_t count = 0;  ///< elements
-  std::int16_t root = -1;   ///< −1 where there is none
-  std::uint16_t plan = 0;   ///< a hash of how it is done: ranks that have planned differently must not go on
-  Collective collective = Collective::all_reduce;
+  std::uint64_t count =
+      0;  ///< elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair
+  std::int16_t root = -1;  ///< −1 where there is none
+  std::uint16_t plan = 0;  ///< a hash of how it is done: ranks that have planned differently must not go on
+  Collective collective = Collective::all_reduce;  ///< or kSendRecv
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
-  std::uint8_t extra = 0;  ///< free for the caller (say, an agreed choice); compared like the rest
+  std::uint8_t extra = 0;    ///< free for the caller (say, an agreed choice); compared like the rest
+  std::uint32_t counts = 0;  ///< a hash of the table of counts, where all ranks give the same one; else 0
+  std::uint32_t earlier =
+      0;  ///< a hash of all calls before: a difference that nobody noticed is noticed one call later
 
   bool operator==(const CallSummary&) const = default;
 };
-static_assert(sizeof(CallSummary) == 16);
+static_assert(sizeof(CallSummary) == 24);
+
+/// The same call but for what only a pair of ranks agrees on.
+inline bool same_call(CallSummary a, const CallSummary& b) noexcept {
+  if (counted_by_pairs(a.collective)) a.count = b.count;
+  return a == b;
+}
 
 /// `all_reduce of 1024 × fp32, sum`.
 std::string to_text(const CallSummary& summary);
@@ -50,7 +63,7 @@ struct MessageHeader {
   MessageKey key;
   CallSummary summary;
 };
-static_assert(sizeof(MessageHeader) == 48);
+static_assert(sizeof(MessageHeader) == 56);
 
 /// A message met its receive but does not belong to the same call.
 struct Mismatch {

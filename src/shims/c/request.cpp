@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // The C ABI's operations that return at once, and the communicators made of communicators.
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "arguments.hpp"
 #include "base/error.hpp"
 #include "comm.hpp"
+#include "shares.hpp"
 #include "umbel/umbel.h"
 
 /// What a umbel_request_t points to.
@@ -25,9 +27,9 @@ struct umbel_request {
 namespace umbel::shim {
 namespace {
 
-runtime::CallArgs to_args(const umbel_args_t* given) {
+runtime::CallArgs to_args(const umbel_args_t* given, const runtime::Communicator& communicator) {
   require(given, "args");
-  const umbel_args_t args = copy_in(*given, "umbel_args_t");
+  const umbel_args_t args = copy_in(*given, "umbel_args_t", offsetof(umbel_args_t, send_counts));
   runtime::CallArgs call{.collective = to_collective(args.collective),
                          .send = args.send,
                          .recv = args.recv,
@@ -35,6 +37,12 @@ runtime::CallArgs to_args(const umbel_args_t* given) {
                          .dtype = to_dtype(args.dtype),
                          .root = args.root};
   take_op(call, args.op);
+  take_shares(call,
+              {.send_counts = args.send_counts,
+               .send_displs = args.send_displs,
+               .recv_counts = args.recv_counts,
+               .recv_displs = args.recv_displs},
+              communicator);
   return call;
 }
 
@@ -69,8 +77,19 @@ extern "C" umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t com
     require(request, "request");
     auto made = std::make_unique<umbel_request>();
     made->comm = comm;
-    made->args = to_args(args);
+    made->args = to_args(args, communicator);
     made->operation = communicator.start(made->args);
+    *request = made.release();
+  });
+}
+
+extern "C" umbel_result_t umbel_group_end_start(umbel_comm_t comm, umbel_request_t* request) {
+  return guarded_call("umbel_group_end_start", comm, [&] {
+    runtime::Communicator& communicator = communicator_of(comm);
+    require(request, "request");
+    auto made = std::make_unique<umbel_request>();
+    made->comm = comm;
+    made->operation = communicator.group_end_start();
     *request = made.release();
   });
 }
@@ -80,7 +99,7 @@ extern "C" umbel_result_t umbel_prepare(const umbel_args_t* args, umbel_comm_t c
     runtime::Communicator& communicator = communicator_of(comm);
     require(request, "request");
     auto made = std::make_unique<umbel_request>();
-    made->args = to_args(args);
+    made->args = to_args(args, communicator);
     communicator.check(made->args);
     made->own = std::make_unique<umbel_comm>();
     made->own->communicator = communicator.split(0, communicator.info().rank);

@@ -302,5 +302,35 @@ TEST(Text, AProgramReadsLikeOne) {
   EXPECT_THAT(text, HasSubstr("\n    signal s3@0\n"));
 }
 
+TEST(Binding, AnImageOfARankedProgramHoldsAChunkOfEachShare) {
+  constexpr int kRanks = 5, kPacked = 7;  // more than there are ranks: what several give to several
+  constexpr std::uint64_t kShare = 10, kChunk = 4;
+  Program program;
+  program.collective = Collective::all_to_all;
+  program.ranks = program.blocks = kRanks;
+  program.shares = 1;
+  program.uses_chunks = true;
+  program.regions = {{.slots = 2, .blocks = kPacked, .image = true}};
+  const Binding b = bind(program, kShare, 4, {.chunk_bytes = kChunk * 4}, 1);
+  EXPECT_GE(b.slot_bytes[0], kPacked * kChunk * 4);
+  ASSERT_EQ(b.chunks, 3U);
+  const std::uint64_t lengths[] = {4, 4, 2};
+  for (std::uint32_t chunk = 0; chunk < b.chunks; ++chunk) {
+    const LoopCounters loops{{chunk}};
+    Slice all = block_slice(0, kPacked, 0, 1);
+    all.buffer = Buffer::window;
+    EXPECT_EQ(extent_of(b, all, loops).count, kPacked * lengths[chunk]);
+    for (int place = 0; place < kPacked; ++place) {  // side by side, as long as the chunk of a share
+      Slice one = block_slice(place, 1, 0, 1);
+      one.buffer = Buffer::window;
+      one.slot = {.base = 1};
+      const Extent extent = extent_of(b, one, loops);
+      EXPECT_EQ(extent.count, lengths[chunk]);
+      EXPECT_EQ(window_offset(b, one, loops, extent, 0),
+                b.slot_bytes[0] + static_cast<std::uint64_t>(place) * lengths[chunk] * 4);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace umbel

@@ -137,15 +137,14 @@ TEST(Ops, ACallTakesOnlyWhatServesItsType) {
   EXPECT_THAT(umbel_last_error(), HasSubstr("or destroyed"));
 }
 
-TEST(Ops, AreRefusedWhereTheyAreNotServed) {
+TEST(Ops, OfALoneRankAreItsOwnInput) {
   const Comm comm = lone_rank();
   float x = 3;
-  for (const bool premul : {false, true}) {
-    const Op op = premul ? Op::premul_sum(2.0F) : Op(keep_left);
-    EXPECT_EQ(umbel_all_reduce(&x, &x, 1, UMBEL_FP32, op, comm.native()), UMBEL_ERROR_UNSUPPORTED);
-    EXPECT_THAT(umbel_last_error(), HasSubstr("not served"));
-    EXPECT_EQ(umbel_comm_supports(comm.native(), "auto", 1, UMBEL_FP32, op), UMBEL_ERROR_UNSUPPORTED);
-  }
+  EXPECT_EQ(umbel_all_reduce(&x, &x, 1, UMBEL_FP32, Op(keep_left), comm.native()), UMBEL_SUCCESS);
+  EXPECT_EQ(x, 3);
+  EXPECT_EQ(umbel_all_reduce(&x, &x, 1, UMBEL_FP32, Op::premul_sum(2.0F), comm.native()), UMBEL_SUCCESS);
+  EXPECT_EQ(x, 6);
+  EXPECT_FALSE(comm.refusal("auto", {.count = 1, .op = Op(keep_left)}));
 }
 
 }  // namespace

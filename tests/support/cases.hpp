@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/collective.hpp"
-#include "inproc/reference.hpp"
+#include "support/reference.hpp"
 
 namespace umbel::test {
 
@@ -75,7 +75,7 @@ inline std::vector<std::byte> output_of(const Case& c, Rank rank, int ranks) {
   return all;
 }
 
-/// How a rank's buffers lie; see runtime/arguments.hpp.
+/// How a rank's buffers lie; see runtime/arguments.hpp. `at_start` is in-place where there is no such form.
 enum class Placed : std::uint8_t { apart, in_place, at_start };
 
 /// Memory between canaries, `shift` bytes off a cache line.
@@ -102,14 +102,19 @@ class Guarded {
   std::size_t offset_ = 0;
 };
 
+/// A result that is not what the scalar code says.
+struct WrongResult : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 using RunCase = std::function<void(const Case&, const void* send, void* recv)>;
 
-/// Calls and checks: the result, what must not have been written, the surroundings. @throws std::runtime_error
+/// Calls and checks: the result, what must not have been written, the surroundings. @throws WrongResult
 inline void check_case(const Case& c, Rank me, int ranks, Placed placed, std::size_t shift, const RunCase& run) {
   const std::vector<std::byte> input = input_of(c, me, ranks), expected = output_of(c, me, ranks);
   const auto wrong = [&](const std::string& what) {
-    return std::runtime_error(fmt::format("rank {} of {}: {}: {} (placed {}, shift {})", me, ranks, what, text_of(c),
-                                          static_cast<int>(placed), shift));
+    return WrongResult(fmt::format("rank {} of {}: {}: {} (placed {}, shift {})", me, ranks, what, text_of(c),
+                                   static_cast<int>(placed), shift));
   };
   const std::size_t share = c.count * size_of(c.dtype), own = static_cast<std::size_t>(me) * share;
   if (placed == Placed::apart || input.empty() || expected.empty()) {
@@ -127,7 +132,8 @@ inline void check_case(const Case& c, Rank me, int ranks, Placed placed, std::si
     content.assign(expected.size(), std::byte{0x5a});
     std::copy(input.begin(), input.end(), content.begin() + static_cast<std::ptrdiff_t>(own));
   }
-  const std::size_t out = share_out && placed != Placed::at_start ? own : 0;
+  const bool at_start = placed == Placed::at_start && c.collective == Collective::reduce_scatter;
+  const std::size_t out = share_out && !at_start ? own : 0;
   Guarded both(content, 0, shift);
   run(c, both.data() + (share_in ? own : 0), both.data() + out);
   std::copy(expected.begin(), expected.end(), content.begin() + static_cast<std::ptrdiff_t>(out));

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "algos/gather/tree.hpp"
+
+#include <algorithm>
+
+#include "algos/builder.hpp"
+#include "algos/cost.hpp"
+
+namespace umbel::algos::gather {
+namespace {
+
+enum Kind { kFilled, kFree, kKinds };
+constexpr int kChannel = 0;
+
+class TreeLanes {
+ public:
+  TreeLanes(Builder& b, const RankTree& tree, int depth)
+      : b_(b),
+        tree_(tree),
+        depth_(depth),
+        region_(b.region(depth, tree.largest(), true)),
+        memory_(b.memory_lane()),
+        receive_(b.net_lane()),
+        send_(b.net_lane()) {
+    for (Rank child : tree.children(b.rank())) (local(child) ? near_ : far_).push_back(child);
+  }
+
+  void write() {
+    const Rank rank = b_.rank();
+    if (rank == tree_.root()) {
+      write_root();
+    } else if (!near_.empty() || !far_.empty() || local(tree_.parent(rank))) {
+      write_packer();
+    } else {
+      b_.each_chunk([&](Counter k) { b_.send(send_, b_.input(share(rank, k)), tree_.parent(rank), kChannel); });
+    }
+  }
+
+ private:
+  bool local(Rank peer) const { return b_.shape().same_node(b_.rank(), peer); }
+  static Range share(Rank of, Counter k) { return {.block = fixed(of), .chunk = counted(k)}; }
+
+  /// Chunk `k` of `count` shares from place `at` of a slot.
+  Slice packed(Rank owner, int at, int count, Counter k, SlotRef slot) const {
+    return b_.window({.block = fixed(at), .blocks = count, .chunk = counted(k)}, owner, region_, slot);
+  }
+  SlotRef turn(Counter k) const { return {.depth = depth_, .index = counted(k)}; }
+  SlotRef turn(Wait by) const { return {.depth = depth_, .sem = by.sem}; }
+
+  /// Where a child's shares begin in the own slot.
+  int place_of(Rank child) const {
+    int place = 1;
+    for (Rank other : tree_.children(b_.rank())) {
+      if (other == child) break;
+      place += tree_.size(other);
+    }
+    return place;
+  }
+
+  void write_packer() {
+    const Rank rank = b_.rank(), parent = tree_.parent(rank);
+    const bool shows = local(parent);
+    const Flag ready = shows ? Flag{} : b_.flag();
+    const Flag returned = shows ? Flag{} : b_.flag(depth_);
+    const Wait free = shows ? b_.hear(kFree, parent, depth_) : returned.wait;
+    const Flag claimed = far_.empty() ? Flag{} : b_.flag();
+    const Flag arrived = far_.empty() ? Flag{} : b_.flag();
+    b_.each_chunk([&](Counter k) {
+      b_.wait(memory_, free);
+      if (claimed) receive(k, claimed, arrived);
+      b_.copy(memory_, packed(rank, 0, 1, k, turn(k)), b_.input(share(rank, k)));
+      for (Rank child : near_) {
+        const int size = tree_.size(child);
+        b_.wait(memory_, b_.hear(kFilled, child));
+        b_.copy(memory_, packed(rank, place_of(child), size, k, turn(k)), packed(child, 0, size, k, turn(k)));
+        b_.signal(memory_, b_.tell(kFree, child));
+      }
+      if (arrived) b_.wait(memory_, arrived.wait);
+      if (shows) {
+        b_.signal(memory_, b_.tell(kFilled, parent));
+        return;
+      }
+      b_.signal(memory_, ready.raise);
+      b_.wait(send_, ready.wait);
+      b_.send(send_, packed(rank, 0, tree_.size(rank), k, turn(k)), parent, kChannel, returned.raise);
+    });
+  }
+
+  /// From all children of other nodes, into the slot.
+  void receive(Counter k, const Flag& claimed, const Flag& arrived) {
+    b_.signal(memory_, claimed.raise);
+    b_.wait(receive_, claimed.wait);
+    for (Rank child : far_)
+      b_.recv(receive_, packed(b_.rank(), place_of(child), tree_.size(child), k, turn(k)), child, kChannel,
+              child == far_.back() ? arrived.raise : Raise{});
+  }
+
+  void write_root() {
+    const Rank rank = b_.rank();
+    const bool unpacks = std::ranges::any_of(far_, [&](Rank child) { return !tree_.leaf(child); });
+    const Flag credits = unpacks ? b_.flag(depth_) : Flag{};
+    const Flag arrived = unpacks ? b_.flag() : Flag{};
+    b_.each_chunk([&](Counter k) {
+      b_.copy(memory_, b_.output(share(rank, k)), b_.input(share(rank, k)));
+      for (Rank child : near_) {
+        b_.wait(memory_, b_.hear(kFilled, child));
+        unpack(child, child, k, turn(k));
+        b_.signal(memory_, b_.tell(kFree, child));
+      }
+      for (Rank child : far_) {
+        if (tree_.leaf(child)) {
+          b_.recv(receive_, b_.output(share(child, k)), child, kChannel);
+          continue;
+        }
+        b_.wait(receive_, credits.wait);
+        b_.recv(receive_, packed(rank, 0, tree_.size(child), k, turn(credits.wait)), child, kChannel, arrived.raise);
+        b_.wait(memory_, arrived.wait);
+        unpack(child, rank, k, turn(arrived.wait));
+        b_.signal(memory_, credits.raise);
+      }
+    });
+  }
+
+  void unpack(Rank child, Rank owner, Counter k, SlotRef slot) {
+    int at = 0;
+    for (Rank of : tree_.subtree(child)) b_.copy(memory_, b_.output(share(of, k)), packed(owner, at++, 1, k, slot));
+  }
+
+  Builder& b_;
+  const RankTree& tree_;
+  int depth_, region_;
+  LaneRef memory_, receive_, send_;
+  std::vector<Rank> near_, far_;  // children
+};
+
+}  // namespace
+
+Program build_tree(Rank rank, const Shape& shape, const Spec& spec, const RankTree& tree) {
+  if (shape.ranks() == 1) return alone(shape, Collective::gather);
+  Builder b(rank, shape, {.collective = Collective::gather, .root = spec.root, .chunks = true}, kKinds);
+  TreeLanes(b, tree, spec.depth).write();
+  return b.finish();
+}
+
+Traffic tree_traffic(const RankTree& tree) {
+  return {.steps = tree.height(), .sent = static_cast<double>(tree.largest())};
+}
+
+namespace {
+
+/// Seconds until a rank has a chunk of all that is below it, and how long it is busy with that.
+struct Progress {
+  double ready = 0, busy = 0;
+};
+
+Progress progress_of(const CostQuery& query, const CostTerms& t, const RankTree& tree, Rank rank, double part) {
+  Progress all;
+  const bool is_root = rank == tree.root();
+  if (is_root || !tree.leaf(rank) || query.shape.same_node(rank, tree.parent(rank))) all.busy += t.copy(part);
+  double last = 0, steady = 0;
+  for (Rank child : tree.children(rank)) {
+    const Progress below = progress_of(query, t, tree, child, part);
+    const double bytes = tree.size(child) * part;
+    const bool near = query.shape.same_node(rank, child);
+    last = std::max(last, below.ready + (near ? t.flag() : t.message()));
+    steady = std::max(steady, below.busy);
+    all.busy += near ? t.flag() + t.read(bytes) : t.post() + t.wire(bytes);
+    if (!near && is_root && !tree.leaf(child)) all.busy += t.copy(bytes);
+  }
+  all.ready = last + all.busy;
+  all.busy = std::max(all.busy, steady);
+  return all;
+}
+
+}  // namespace
+
+double tree_cost(const CostQuery& query, const RankTree& tree) {
+  const CostTerms t(query);
+  const double chunks = t.chunks(t.bytes());
+  const Progress root = progress_of(query, t, tree, tree.root(), t.bytes() / chunks);
+  return root.ready + (chunks - 1) * root.busy;
+}
+
+}  // namespace umbel::algos::gather
