@@ -14,6 +14,7 @@
 // The layout is equal on all ranks, so a peer's cell is its window's base plus our own offset.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
