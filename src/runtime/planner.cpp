@@ -37,7 +37,7 @@ std::uint16_t hash_of(Collective collective, std::string_view name, const algos:
   return folded != 0 ? folded : std::uint16_t{1};
 }
 
-std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_list<std::uint64_t> choices) {
+std::vector<std::uint64_t> choices_of(std::uint64_t wanted, std::initializer_list<std::uint64_t> choices) {
   return wanted != 0 ? std::vector<std::uint64_t>{wanted} : std::vector<std::uint64_t>(choices);
 }
 
@@ -78,9 +78,9 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
   std::optional<Choice> best;
   const std::uint64_t bytes = key.count * key.elem_bytes;
   constexpr std::uint64_t kK = 1024;
-  const auto chunks = candidates(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
-  const auto pieces = candidates(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
-  const auto channels = candidates(static_cast<std::uint64_t>(in_.channels), {1});
+  const auto chunks = choices_of(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
+  const auto pieces = choices_of(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
+  const auto channels = choices_of(static_cast<std::uint64_t>(in_.channels), {1});
   for (int direct = 0; direct <= (in_.direct ? 1 : 0); ++direct) {
     for (std::uint64_t channel_count : channels) {
       const algos::Spec spec{.direct = direct != 0,
