@@ -82,7 +82,8 @@ double cost_of(const CostQuery& query, const std::vector<Tree>& trees) {
   const double block = t.bytes() / static_cast<double>(trees.size());
   const double chunks = t.chunks(block);
   const Pace pace(query, trees, block / chunks);
-  return pace.first() + (chunks - 1) * pace.period();
+  // The first chunks of all trees share ranks and links.
+  return std::max(pace.first(), pace.period()) + (chunks - 1) * pace.period();
 }
 
 }  // namespace umbel::algos::reduce

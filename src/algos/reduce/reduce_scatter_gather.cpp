@@ -126,12 +126,10 @@ double cost(const CostQuery& query) {
   const double parts = query.spec.depth * t.chunks(block / query.spec.depth);
   const int mates = static_cast<int>(query.shape.peers_of(query.spec.root).size()) - 1;
   const int remote = p - 1 - mates;
-  // A chunk goes around before the next one starts; the root gathers one while the ring is at work on the next.
-  const double ring = (p - 1) * t.hop(block, parts);
   const double near = mates * (t.read(block) + parts * t.flag());
   const double far = remote > 0 ? t.message() + remote * (t.wire(block) + parts * t.post()) : 0.0;
-  const double chunks = t.chunks(block / query.spec.depth);
-  return std::max(ring, std::max(near, far)) + std::max(near, far) / chunks;
+  // The ring and what the root gathers overlap, but the root's link, or the root itself, has the sum to do.
+  return (p - 1) * t.hop(block, parts) + std::max(near, far);
 }
 
 }  // namespace
