@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -179,7 +180,7 @@ TEST_F(Shares, AStartedCallHasItsOwnCopyOfTheCounts) {
     given.assign(given.size(), 1U << 30U);
     started.wait();
     EXPECT_EQ(std::ranges::count(recv, -1), 0);
-    recv = blank(total);
+    std::ranges::fill(recv, -1);
     prepared.start();
     prepared.wait();
     EXPECT_EQ(std::ranges::count(recv, -1), 0);
