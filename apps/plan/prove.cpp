@@ -63,7 +63,16 @@ void write_json(const std::string& path, const Campaign& campaign, double second
                      {"shapes", campaign.shapes},
                      {"seconds", seconds},
                      {"all", to_json(campaign.all)}};
-  for (const auto& [name, outcome] : campaign.by_algorithm) out["algorithms"][name] = to_json(outcome);
+  for (const auto& [name, outcome] : campaign.by_algorithm) {
+    const std::size_t space = name.find(' ');  // "broadcast chain"
+    nlohmann::json& entry = out["collectives"][name.substr(0, space)][name.substr(space + 1)];
+    entry = to_json(outcome);
+    const auto covered = campaign.coverage.find(name);
+    if (covered == campaign.coverage.end()) continue;
+    entry["ranks"] = covered->second.ranks;
+    entry["roots"] = covered->second.roots;
+    entry["shapes"] = covered->second.shapes.size();
+  }
   std::ofstream file(path);
   file << out.dump(2) << '\n';
   if (!file.flush()) throw InvalidArgument(fmt::format("cannot write {}", path));

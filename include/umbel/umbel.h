@@ -238,8 +238,8 @@ UMBEL_API umbel_result_t umbel_barrier(umbel_comm_t comm);
  * one after the other. Shares that are received must not overlap. Both arrays are [ranks], read before the function
  * returns and not kept. Buffers are as long as that makes them; what lies in gaps is not touched.
  *
- * A giver's and a taker's count must agree, 0 included: another is UMBEL_ERROR_MISMATCH, on a rank that waits for what
- * does not come within a second, on the others, or where nobody waits, at their next call at the latest.
+ * A giver's and a taker's count must agree, 0 included: another is UMBEL_ERROR_MISMATCH, within a second on a rank that
+ * waits for what does not come; on the others, or where nobody waits, in the calls that follow.
  *
  * In-place: all_gatherv, gatherv  send == recv + displs[rank]: the own share at its place
  *           scatterv              recv == send + displs[rank]

@@ -16,6 +16,8 @@
 // and leaf of the other: (3 + 1) · n/2; 1.5n on three ranks, n on two. Any p, any shape, any size. Determinism: each
 // rank folds once per tree, lower ranks first; all get the root's bits. Source: Sanders, Speck & Träff, "Two-tree
 // algorithms for full bandwidth broadcast, reduction and scan", 2009.
+#include <algorithm>
+
 #include "algos/all_reduce/all_reduce.hpp"
 #include "algos/all_reduce/tree.hpp"
 #include "algos/cost.hpp"
@@ -66,7 +68,11 @@ double cost(const CostQuery& query) {
   // A chunk of each tree goes up and down; then the messages of an inner rank, two children and a parent, up and down,
   // and its leaf in the other tree set the pace. Few edges leave a node; its ranks' messages mostly stay inside.
   const double way = floor_log2(p) * (t.hop(chunk, 1, kTrees) + t.hop(chunk, 1, kTrees, false));
-  return way + (chunks - 1) * 4 * t.hop(chunk);
+  const int children = std::min(p - 1, 2), messages = p > 3 ? 4 : p;
+  const double work = children * t.fold(chunk);
+  const double inside = work + messages * (t.read(chunk) + 2 * t.raise()) + 2 * t.copy(chunk);
+  const double turn = t.one_node() ? inside : std::max({inside, messages * t.wire(chunk), work + messages * t.post()});
+  return way + (chunks - 1) * turn;
 }
 
 }  // namespace

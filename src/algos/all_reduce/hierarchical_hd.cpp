@@ -109,7 +109,7 @@ double cost(const CostQuery& query) {
   const double share = piece / shards * groups.largest_share();
   const double moved = share * (blocks - 1) / blocks;
   double exchange =
-      2 * floor_log2(count) * (t.message() + shards * t.post()) + 2 * t.wire(moved, shards) + t.fold(moved);
+      2 * floor_log2(count) * (t.message() + (shards - 1) * t.post()) + 2 * t.wire(moved, shards) + t.fold(moved);
   if (blocks != count) exchange += 2 * (t.message() + t.wire(share, shards)) + t.fold(share);
   exchange += levels_cost(query, groups, piece, 1);
   const double inner = inner_cost(query, piece, groups.paths());

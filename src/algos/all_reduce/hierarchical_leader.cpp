@@ -287,7 +287,7 @@ double cost(const CostQuery& query) {
     const int led = groups.most_members(level) - 1;
     time += 2 * (t.message() + led * t.post() + t.wire(piece, led)) + t.fold(piece, led + 1);
   }
-  time += doubling_traffic(groups.count()).steps * (t.message() + t.post() + t.wire(piece) + t.fold(piece));
+  time += doubling_traffic(groups.count()).steps * (t.message() + t.wire(piece) + t.fold(piece));
   return t.pieces() * time;
 }
 

@@ -45,9 +45,20 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double chunks = t.chunks(t.bytes());
   const double chunk = t.bytes() / chunks;
-  // A chunk goes up and down the tree; the root's turn, a chunk from and to each child, sets the pace of the others.
-  const double way = floor_log2(p) * (t.hop(chunk) + t.hop(chunk, 1, 1, false));
-  return way + (chunks - 1) * 2 * ceil_log2(p) * t.hop(chunk);
+  const int children = ceil_log2(p);
+  // A chunk goes up and down the tree, past ranks of 1, 2, … children; the root's turn sets the pace of the others.
+  double way = children * t.raise(), turn = 0;
+  if (t.one_node()) {
+    way += t.copy(chunk);
+    for (int level = 1; level <= children; ++level)
+      way += 2 * t.flag() + level * (t.read(chunk) + t.fold(chunk) + t.raise()) + t.copy(chunk) + t.read(chunk);
+    turn = children * (t.read(chunk) + t.fold(chunk) + 2 * t.raise()) + t.copy(chunk);
+  } else {
+    for (int level = 1; level <= children; ++level)
+      way += 2 * (t.message() + level * t.wire(chunk)) + level * (t.fold(chunk) + t.post());
+    turn = children * std::max(t.wire(chunk), t.post() + t.fold(chunk));
+  }
+  return way + (chunks - 1) * turn;
 }
 
 }  // namespace

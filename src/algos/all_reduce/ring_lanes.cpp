@@ -173,4 +173,14 @@ class Ring {
 
 void write_ring(Builder& builder, const RingSetup& setup) { Ring(builder, setup).write(); }
 
+double ring_cost(const CostTerms& t, int members, double block, double chunks, int sharers) {
+  const double wire = t.wire(block / chunks, sharers), fold = t.fold(block / chunks);
+  const double latency = t.message() + (sharers - 1) * t.post();
+  // A step takes as long as its first chunk is on its way and folded, or as its chunks follow one another.
+  const double gathering = latency + wire, reducing = gathering + fold;
+  const double gather_pace = std::max(wire, sharers * t.post()), pace = std::max(wire, sharers * t.post() + fold);
+  return (members - 1) * std::max(reducing, chunks * pace) + (members - 2) * std::max(gathering, chunks * gather_pace) +
+         gathering + (chunks - 1) * gather_pace;
+}
+
 }  // namespace umbel::algos::all_reduce

@@ -215,7 +215,14 @@ Campaign summarize(std::span<const Task> tasks, std::span<const Outcome> outcome
   Campaign campaign;
   std::unordered_set<std::uint64_t> shapes;
   for (std::size_t n = 0; n < tasks.size(); ++n) {
-    campaign.by_algorithm[full_name(*tasks[n].algorithm)].add(outcomes[n]);
+    const std::string name = full_name(*tasks[n].algorithm);
+    campaign.by_algorithm[name].add(outcomes[n]);
+    if (tasks[n].mutant_stride == 0) {
+      Coverage& covered = campaign.coverage[name];
+      covered.ranks.insert(tasks[n].shape.ranks());
+      covered.shapes.insert(tasks[n].shape.hash());
+      if (rooted(tasks[n].algorithm->collective)) covered.roots.insert(tasks[n].spec.root);
+    }
     campaign.all.add(outcomes[n]);
     shapes.insert(tasks[n].shape.hash());
   }

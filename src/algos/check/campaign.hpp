@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "algos/check/mutate.hpp"
 
@@ -51,9 +52,17 @@ struct Outcome {
 
 Outcome perform(const Task& task);
 
+/// On what it was shown.
+struct Coverage {
+  std::set<int> ranks;
+  std::set<std::uint64_t> shapes;  ///< by their hash
+  std::set<Rank> roots;            ///< of a rooted collective
+};
+
 /// What became of each algorithm, by its full name, and of all.
 struct Campaign {
   std::map<std::string, Outcome, std::less<>> by_algorithm;
+  std::map<std::string, Coverage, std::less<>> coverage;  ///< likewise, of the proofs
   Outcome all;
   std::uint64_t shapes = 0;  ///< different placements
   bool passed() const;

@@ -13,6 +13,7 @@ Algorithm direct();
 Algorithm binomial();
 Algorithm chain();
 Algorithm double_tree();
+Algorithm reduce_scatter_gather();
 Algorithm hierarchical_leader();
 Algorithm hierarchical_tree();
 Algorithm hierarchical_chain();

@@ -10,10 +10,8 @@
 // Names. `here` is a rank's position in the ring, `left` and `right` its neighbours; blocks are numbered along the
 // ring (Program::order), so that the share of position q is block q. Step s sends share here−1−s: the own operand in
 // step 0, then what was folded from the own operand and the partial sum that came from the left in the step before. The
-// output holds the own share alone, so partial sums lie in window slots. These bound what may be under way: chunks are
-// the outermost loop, and a chunk goes all around before the next one starts. Shares are cut in `depth` parts that
-// follow one another, so that one is folded while others travel; one slot more than there are parts keeps a full ring
-// moving. `channels` rings run side by side on parts of their own; every second one runs the other way.
+// output holds the own share alone, so partial sums lie in window slots (lanes/fold_ring.hpp); shares are cut in
+// `depth` parts. `channels` rings run side by side on parts of their own; every second one runs the other way.
 //
 // Steps p−1; bytes sent per rank n(p−1), for shares of n. Any p, any shape, any size.
 // Determinism: each element is folded once a rank, in ring order, lower ranks' operand first.
@@ -22,17 +20,14 @@
 
 #include "algos/canonical.hpp"
 #include "algos/cost.hpp"
+#include "algos/lanes/fold_ring.hpp"
 #include "algos/order.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
-#include "algos/stream.hpp"
 
 namespace umbel::algos::reduce_scatter {
 namespace {
 
 constexpr int kKinds = 2;  // of a channel
-/// Slots of a stream: as many as a rank's messages under way, and one to fold into.
-constexpr int stream_depth(int parts) { return parts + 1; }
-constexpr int slots(int parts) { return 2 * stream_depth(parts); }
 
 /// The ranks around the ring of a channel.
 std::vector<Rank> ring_of(const Shape& shape, int channel) {
@@ -40,89 +35,6 @@ std::vector<Rank> ring_of(const Shape& shape, int channel) {
   if (channel % 2 == 1) std::ranges::reverse(ring);
   return ring;
 }
-
-class Ring {
- public:
-  Ring(Builder& b, const Spec& spec, int channel, int region)
-      : b_(b),
-        ring_(ring_of(b.shape(), channel)),
-        p_(static_cast<int>(ring_.size())),
-        here_(static_cast<int>(std::ranges::find(ring_, b.rank()) - ring_.begin())),
-        parts_(spec.depth),
-        channels_(spec.channels),
-        channel_(channel),
-        memory_(b.memory_lane()),
-        send_(b.net_lane()),
-        recv_(b.net_lane()),
-        first_(b, memory_, send_, place(here_ + 1, region)),
-        out_(b, memory_, send_, place(here_ + 1, region)),
-        in_(b, memory_, recv_, place(here_ - 1, region)) {}
-
-  void write() {
-    b_.each_chunk([&](Counter k) { write(k); });
-  }
-
- private:
-  void write(Counter k) {
-    steps(-1, 1, k, [&](const Range& range) { first_.push(b_.input(range), range); });
-    // Steps that fold in the same order are one loop.
-    for (int from = 0, to = 0; from < p_ - 2; from = to) {
-      for (to = from + 1; to < p_ - 2 && own_first(to) == own_first(from);) ++to;
-      steps(from, to - from, k, [&](const Range& range) {
-        out_.produce(range, [&](const Slice& slot) { fold(range, slot, own_first(from), false); });
-      });
-    }
-    steps(p_ - 2, 1, k, [&](const Range& range) { fold(range, b_.output(range), own_first(p_ - 2), true); });
-  }
-
-  Rank member(int at) const { return ring_[static_cast<std::size_t>(modulo(at, p_))]; }
-
-  StreamPlace place(int at, int region) const {
-    const int slot = channel_ * slots(parts_);
-    return {.peer = member(at),
-            .kind = kKinds * channel_,
-            .region = region,
-            .out_slot = slot,
-            .in_slot = slot + stream_depth(parts_),
-            .depth = stream_depth(parts_),
-            .channel = channel_};
-  }
-
-  /// Whether the own operand comes before the partial sum that is received in step `s`: of ranks here−1−s to here−1.
-  bool own_first(int s) const {
-    for (int back = 1; back <= s + 1; ++back)
-      if (member(here_ - back) < b_.rank()) return false;
-    return true;
-  }
-
-  /// Steps in which chunk `k` of share here−2−s is worked on.
-  template <class Work>
-  void steps(int first, int count, Counter k, Work&& work) {
-    const int forward = channel_ % 2 == 0 ? 1 : -1;  // along the numbering of blocks
-    const int place = forward == 1 ? here_ : p_ - 1 - here_;
-    const int share = channels_ * parts_;  // blocks
-    b_.repeat(count, [&](Counter t) {
-      for (int part = 0; part < parts_; ++part) {
-        const int base = (place - forward * (first + 2)) * share + channel_ * parts_ + part;
-        work(Range{.block = cyclic(t, -forward * share, base, p_ * share), .chunk = counted(k)});
-      }
-    });
-  }
-
-  void fold(const Range& range, const Slice& into, bool own_first, bool final) {
-    const Slice partial = in_.front(range), own = b_.input(range);
-    const Slice operands[2] = {own_first ? own : partial, own_first ? partial : own};
-    b_.reduce(memory_, into, operands, final);
-    in_.pop();
-  }
-
-  Builder& b_;
-  std::vector<Rank> ring_;
-  int p_, here_, parts_, channels_, channel_;
-  LaneRef memory_, send_, recv_;
-  Outbox first_, out_;  // the same stream: what is sent from the input, and from slots
-  Inbox in_;
-};
 
 Program build(Rank rank, const Shape& shape, const Spec& spec) {
   if (shape.ranks() == 1) return alone(shape, Collective::reduce_scatter);
@@ -132,8 +44,22 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
              .chunks = true,
              .order = ranks_in_order(shape)},
             kKinds * spec.channels);
-  const int region = b.region(spec.channels * slots(spec.depth));
-  for (int channel = 0; channel < spec.channels; ++channel) Ring(b, spec, channel, region).write();
+  const int slots = fold_ring_slots(spec.depth);
+  const int region = b.region(spec.channels * slots);
+  for (int channel = 0; channel < spec.channels; ++channel) {
+    FoldRing ring(b, {.members = ring_of(shape, channel),
+                      .backwards = channel % 2 == 1,
+                      .parts = spec.depth,
+                      .first_part = channel * spec.depth,
+                      .share = spec.channels * spec.depth,
+                      .kind = kKinds * channel,
+                      .region = region,
+                      .slot = channel * slots,
+                      .channel = channel});
+    b.each_chunk([&](Counter k) {
+      ring.write(k, [&](const Range& range, const FoldRing::Fold& fold) { fold(b.output(range)); });
+    });
+  }
   return b.finish();
 }
 
