@@ -322,9 +322,9 @@ typedef struct umbel_request* umbel_request_t;
  * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
 UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
 
-/* Ends a group as umbel_group_end does, but returns at once. Its messages go on beside started calls, not among them; of
- * two groups only those messages wait for each other that go from the same rank to the same. What is said of umbel_start
- * holds but for that it is not collective. */
+/* Ends a group as umbel_group_end does, but returns at once. Its messages go on beside started calls, not among them;
+ * of two groups only those messages wait for each other that go from the same rank to the same. What is said of
+ * umbel_start holds but for that it is not collective. */
 UMBEL_API umbel_result_t umbel_group_end_start(umbel_comm_t comm, umbel_request_t* request);
 
 /* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers
