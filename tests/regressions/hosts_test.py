@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
-"""hosts_test.py MPIRUN ALL_REDUCE_PERF UMBEL_INFO REGRESSION_KINDS: hosts that other libraries took for what they are not:
-names that are equal to their first dot, no IPv4, fewer cores than ranks. README.md says what went wrong there."""
+"""hosts_test.py MPIRUN ALL_REDUCE_PERF UMBEL_INFO REGRESSION_KINDS LATE_ROOT: hosts that other libraries took for what they
+are not: names that are equal to their first dot, no IPv4, fewer cores than ranks. README.md says what went wrong there."""
 import os
 import pathlib
 import sys
@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from harness import expect, expect_in, main, run  # noqa: E402
 
 MPIRUN, PERF, INFO, KINDS = sys.argv[1:5]
+LATE_ROOT = pathlib.Path(sys.argv[5])
 UNSHARE = ["unshare"] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
 
 
@@ -49,6 +50,14 @@ def five_ranks_on_two_cores(_):
     expect(seconds < 60, f"took {seconds:.0f} s")
 
 
+def a_root_that_is_late_at_the_end(_):
+    """Ours: on a host with more ranks than cores the perf app asked for the health of what it had destroyed."""
+    # by its name: blanks would part a path in LD_PRELOAD
+    libraries = ":".join(filter(None, [str(LATE_ROOT.parent), os.environ.get("LD_LIBRARY_PATH")]))
+    expect_right(*run([MPIRUN, "-n", "3", "env", f"LD_LIBRARY_PATH={libraries}", f"LD_PRELOAD={LATE_ROOT.name}", PERF, "-b", "8",
+                       "-e", "8", "-n", "2"]))
+
+
 def no_ipv4(_):
     """gloo#268, gloo#70: a loopback that has an IPv6 address alone. Ranks as threads, since Open MPI starts nothing there. One
     node needs no address; of two nodes the results are right, or the error names the device and what is wrong with it."""
@@ -64,4 +73,4 @@ def no_ipv4(_):
         expect("wrong result" not in out, out)
 
 
-main([names_with_dots, five_ranks_on_two_cores, no_ipv4])
+main([names_with_dots, five_ranks_on_two_cores, a_root_that_is_late_at_the_end, no_ipv4])

@@ -194,6 +194,7 @@ int run_with_options(const Collective& collective, const Options& options, Sessi
     reporter->end();
     const std::string unserved = reporter->unserved(options.named);
     const int status = reporter->totals().wrong() != 0 ? kExitWrongData : unserved.empty() ? kExitRight : kExitUsage;
+    session.set_health_check({});  // what follows waits without Umbel
     comm.close();
     return leave(session, session.broadcast(status), unserved);
   } catch (const std::exception& error) {
