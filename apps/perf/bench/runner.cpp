@@ -96,9 +96,11 @@ Timing Runner::measure_placement(const Case& c, Placement placement, Row& row) {
   }
   Loop loop = run_loop(c, placement, with_peer);
 
-  const umbel_call_info_t call = comm_.last_call();
-  row.algorithm = call.algorithm == nullptr ? "" : call.algorithm;
-  row.model_us = call.predicted_s * kMicro;
+  if (traits_.collective) {
+    const umbel_call_info_t call = comm_.last_call();
+    row.algorithm = call.algorithm == nullptr ? "" : call.algorithm;
+    row.model_us = call.predicted_s * kMicro;
+  }
   session_.combine(loop.own, options_.across);
   Timing timing = timing_of(loop.own, row.size_bytes);
   if (options_.check > 0 && moves_data(traits_)) timing.wrong = session_.sum(loop.wrong);
