@@ -11,7 +11,7 @@
 
 namespace umbel::plan {
 
-/// Exit statuses of umbel_plan.
+/// Exit statuses of umbel_plan. `kNotProved` also stands for any other failure.
 enum Status { kGood = 0, kNotProved = 1, kUsage = 2 };
 
 /// Nothing for "". @throws InvalidArgument that lists the names, when there is no such collective.
@@ -48,5 +48,37 @@ struct ShowOptions {
 
 /// Prints programs.
 int show(const ShowOptions& options);
+
+/// A call on a described cluster.
+struct CallOptions {
+  std::string collective = "all_reduce";
+  std::string algorithm = "all";
+  int root = 0;
+  int ranks = 0;
+  std::string nodes;    ///< as UMBEL_NODES; empty: one node
+  std::string cluster;  ///< file; empty: the figures that are assumed before anything is measured
+  std::string dtype = "fp32";
+  std::string op = "sum";
+  bool direct = false;
+  bool reproducible = false;
+  std::string json;  ///< file to write; empty: none
+};
+
+struct SimulateOptions {
+  CallOptions call;
+  std::string sizes;    ///< empty: 8:64M:x4
+  std::string compare;  ///< file of measured times; empty: none
+};
+
+/// Prints how long each algorithm takes, size by size, or what was measured beside what is simulated.
+int simulate(const SimulateOptions& options);
+
+struct ExplainOptions {
+  CallOptions call;
+  std::string bytes;
+};
+
+/// Prints what the planner chooses from for a call, and why it takes what it takes.
+int explain(const ExplainOptions& options);
 
 }  // namespace umbel::plan

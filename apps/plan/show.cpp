@@ -8,8 +8,8 @@
 
 #include "algos/algorithm.hpp"
 #include "base/error.hpp"
+#include "placed.hpp"
 #include "plan.hpp"
-#include "runtime/placement.hpp"
 
 namespace umbel::plan {
 
@@ -41,8 +41,7 @@ int show(const ShowOptions& options) {
       *algorithms_named(collective_named(options.collective), options.algorithm).front();
   if (options.rank < -1 || options.rank >= options.ranks)
     throw InvalidArgument(fmt::format("rank {} is not one of {} ranks", options.rank, options.ranks));
-  const Shape shape = options.nodes.empty() ? Shape::one_node(options.ranks)
-                                            : Shape::from_paths(runtime::parse_placement(options.nodes, options.ranks));
+  const Shape shape = shape_of(options.ranks, options.nodes);
   if (options.root < 0 || options.root >= options.ranks)
     throw InvalidArgument(fmt::format("root {} is not one of {} ranks", options.root, options.ranks));
   const algos::Spec spec{.direct = options.direct,

@@ -238,8 +238,8 @@ UMBEL_API umbel_result_t umbel_barrier(umbel_comm_t comm);
  * one after the other. Shares that are received must not overlap. Both arrays are [ranks], read before the function
  * returns and not kept. Buffers are as long as that makes them; what lies in gaps is not touched.
  *
- * A giver's and a taker's count must agree, 0 included: another is UMBEL_ERROR_MISMATCH, on a rank that waits for what
- * does not come within a second, on the others, or where nobody waits, at their next call at the latest.
+ * A giver's and a taker's count must agree, 0 included: another is UMBEL_ERROR_MISMATCH, within a second on a rank that
+ * waits for what does not come; on the others, or where nobody waits, in the calls that follow.
  *
  * In-place: all_gatherv, gatherv  send == recv + displs[rank]: the own share at its place
  *           scatterv              recv == send + displs[rank]
@@ -322,9 +322,9 @@ typedef struct umbel_request* umbel_request_t;
  * *request is set only on success, and freed with umbel_request_free, before the communicator is destroyed. */
 UMBEL_API umbel_result_t umbel_start(const umbel_args_t* args, umbel_comm_t comm, umbel_request_t* request);
 
-/* Ends a group as umbel_group_end does, but returns at once. Its messages go on beside started calls, not among them; of
- * two groups only those messages wait for each other that go from the same rank to the same. What is said of umbel_start
- * holds but for that it is not collective. */
+/* Ends a group as umbel_group_end does, but returns at once. Its messages go on beside started calls, not among them;
+ * of two groups only those messages wait for each other that go from the same rank to the same. What is said of
+ * umbel_start holds but for that it is not collective. */
 UMBEL_API umbel_result_t umbel_group_end_start(umbel_comm_t comm, umbel_request_t* request);
 
 /* Prepares a call that is to be started many times, with umbel_request_start; each time it reads what is in the buffers

@@ -23,6 +23,20 @@ Index cyclic(Counter counter, int coef, int base, int modulus, int offset) {
   return index;
 }
 
+std::vector<Range> runs_of(std::vector<Rank> ranks) {
+  std::ranges::sort(ranks);
+  std::vector<Range> runs;
+  Rank next = -1;
+  for (const Rank rank : ranks) {
+    if (rank == next)
+      ++runs.back().blocks;
+    else
+      runs.push_back({.block = fixed(rank)});
+    next = rank + 1;
+  }
+  return runs;
+}
+
 Builder::Builder(Rank rank, const Shape& shape, Cutting cutting, int kinds) : shape_(shape) {
   program_.collective = cutting.collective;
   program_.root = cutting.root;

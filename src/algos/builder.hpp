@@ -63,6 +63,9 @@ struct Range {
   Buffer lengths = Buffer::input;  ///< of a window slice: whose shares it is as long as (Slice::lengths)
 };
 
+/// The shares of `ranks`, a block each, in runs of consecutive ranks.
+std::vector<Range> runs_of(std::vector<Rank> ranks);
+
 /// What is called and how its data is cut; equal on all ranks.
 struct Cutting {
   Collective collective = Collective::all_reduce;

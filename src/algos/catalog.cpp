@@ -42,6 +42,7 @@ std::span<const Algorithm> all_reduce_catalog() {
 std::span<const Algorithm> all_gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       all_gather::direct(),
+      all_gather::hierarchical_leader(),
       all_gather::hierarchical_ring(),
       all_gather::recursive_doubling(),
       all_gather::bruck(),
@@ -81,6 +82,7 @@ std::span<const Algorithm> all_to_all_catalog() {
 std::span<const Algorithm> reduce_scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       reduce_scatter::direct(),
+      reduce_scatter::hierarchical_leader(),
       reduce_scatter::hierarchical_ring(),
       reduce_scatter::halving(),
       reduce_scatter::pairwise(),

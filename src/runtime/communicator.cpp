@@ -3,8 +3,6 @@
 #include "runtime/communicator.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -19,6 +17,7 @@
 #include "runtime/point_to_point.hpp"
 #include "runtime/runner.hpp"
 #include "runtime/splitting.hpp"
+#include "runtime/started.hpp"
 #include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
@@ -42,7 +41,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
         health_(founded_.members, founded_.config.timeout),
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
         runner_(founded_, health_, waiter_),
-        point_to_point_(founded_.members, health_, waiter_, founded_.direct) {
+        point_to_point_(founded_.members, health_, waiter_, founded_.direct),
+        started_(runner_, point_to_point_) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -64,7 +64,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (net::forked()) return;
     founded_.context->leave(*this);
     const std::scoped_lock inside(inside_);  // a thread that is still inside a call is misuse, and waited for
-    fail_all(std::make_exception_ptr(InvalidArgument("the communicator was destroyed before the operation was done")));
+    started_.fail(
+        std::make_exception_ptr(InvalidArgument("the communicator was destroyed before the operation was done")));
     founded_.members.own().header().closed.store(1, std::memory_order_release);
   }
 
@@ -75,8 +76,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
     const std::scoped_lock inside(inside_);
     refuse_in_group();
     throw_if_failed();
-    if (nothing_started()) return run_now(args, in_place);
-    const OperationRef operation = enqueue(args, in_place);
+    if (started_.empty()) return run_now(args, in_place);
+    const OperationRef operation = started_.add(args, in_place);
     complete(*operation);
   }
 
@@ -85,14 +86,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
     const std::scoped_lock inside(inside_);
     refuse_in_group();
     throw_if_failed();
-    OperationRef operation = enqueue(args, in_place);
-    try {
-      advance();
-    } catch (...) {
-      fail_all(std::current_exception());
-    }
-    if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
-    return operation;
+    return let_go_on(started_.add(args, in_place));
   }
 
   bool test(const OperationRef& operation) override {
@@ -101,7 +95,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
     try {
       advance_some();
     } catch (...) {
-      fail_all(std::current_exception());
+      started_.fail(std::current_exception());
     }
     if (operation->done) throw_error(*operation);
     return operation->done;
@@ -137,9 +131,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
 
   OperationRef group_end_start() override {
     const std::scoped_lock inside(inside_);
-    OperationRef operation = end_group();
-    if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
-    return operation;
+    return let_go_on(end_group());
   }
 
   std::unique_ptr<Communicator> split(int color, int key) override { return split_by(*this, color, key, options_); }
@@ -157,11 +149,11 @@ class CommunicatorImpl final : public Communicator, private Participant {
   void check_health() override {
     net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
     const std::scoped_lock inside(inside_);
-    if (nothing_started()) return health_.check(runner_.seq());
+    if (started_.empty()) return health_.check(runner_.seq());
     try {
       advance_some();
     } catch (...) {
-      fail_all(std::current_exception());
+      started_.fail(std::current_exception());
       throw;
     }
   }
@@ -195,15 +187,15 @@ class CommunicatorImpl final : public Communicator, private Participant {
   }
 
   bool go_on() noexcept override {
-    if (pending_.load(std::memory_order_relaxed) == 0) return false;
+    if (!started_.any()) return false;
     const std::unique_lock inside(inside_, std::try_to_lock);
     if (!inside) return true;
     try {
       advance_some();
     } catch (...) {
-      fail_all(std::current_exception());
+      started_.fail(std::current_exception());
     }
-    return !nothing_started();
+    return !started_.empty();
   }
 
   InPlace in_place_of(const CallArgs& args) const {
@@ -244,6 +236,17 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (grouping_) throw InvalidArgument("a collective in a group: only sends and receives may be in one");
   }
 
+  /// For an operation that is not waited for now.
+  OperationRef let_go_on(OperationRef operation) {
+    try {
+      started_.advance();
+    } catch (...) {
+      started_.fail(std::current_exception());
+    }
+    if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
+    return operation;
+  }
+
   OperationRef end_group() {
     net::refuse_if_forked("the end of a group");
     if (!grouping_) throw InvalidArgument("no group was started");
@@ -254,114 +257,30 @@ class CommunicatorImpl final : public Communicator, private Participant {
   OperationRef start_exchange(std::span<const Message> messages) {
     throw_if_failed();
     point_to_point_.check_group(messages);
-    OperationRef operation = std::make_shared<Operation>();
-    exchanges_.push_back(operation);
-    try {
-      operation->exchange = point_to_point_.start(messages);
-      advance_exchanges();
-    } catch (...) {
-      fail_all(std::current_exception());
-    }
-    count_pending();
-    return operation;
-  }
-
-  bool nothing_started() const { return queue_.empty() && exchanges_.empty(); }
-  void count_pending() { pending_.store(queue_.size() + exchanges_.size(), std::memory_order_relaxed); }
-
-  /// One round over the sends and receives. @throws what fails the communicator
-  Round advance_exchanges() {
-    if (exchanges_.empty()) return Round::idle;
-    const Round round = point_to_point_.advance();
-    if (round != Round::moved) return round;
-    std::erase_if(exchanges_, [](const OperationRef& operation) {
-      operation->done = operation->exchange->done;
-      return operation->done;
-    });
-    count_pending();
-    return round;
-  }
-
-  /// One round over everything that was started. @throws what fails the communicator
-  Round advance_all() {
-    const Round exchanges = advance_exchanges();
-    return std::max(exchanges, advance());  // an operation that ends has moved: nothing here is `finished`
-  }
-
-  OperationRef enqueue(const CallArgs& args, InPlace in_place) {
-    queue_.push_back(std::make_shared<Operation>(Operation{.args = args, .in_place = in_place, .error = {}}));
-    count_pending();
-    return queue_.back();
-  }
-
-  /// One round over what was started. @throws what fails the communicator
-  Round advance() {
-    if (queue_.empty()) return Round::idle;
-    if (!runner_.active() && !begin_next()) return Round::moved;
-    const Round round = runner_.advance();
-    if (round != Round::finished) return round;
-    if (!meeting_) {
-      queue_.front()->info = runner_.last_call();
-      finish_front(nullptr);
-    }
-    meeting_ = false;
-    return Round::moved;
-  }
-
-  /// False when the next operation cannot be served: it is done then.
-  bool begin_next() {
-    if (runner_.must_meet()) {
-      runner_.begin({.collective = Collective::barrier}, InPlace::no);
-      meeting_ = true;
-      return true;
-    }
-    try {
-      runner_.begin(queue_.front()->args, queue_.front()->in_place);
-      return true;
-    } catch (const Unsupported&) {
-      finish_front(std::current_exception());
-      return false;
-    }
-  }
-
-  void finish_front(std::exception_ptr error) {
-    queue_.front()->error = std::move(error);
-    queue_.front()->done = true;
-    queue_.pop_front();
-    count_pending();
-  }
-
-  void fail_all(const std::exception_ptr& error) {
-    point_to_point_.abandon();
-    for (const OperationRef& operation : std::exchange(exchanges_, {})) {
-      operation->error = error;
-      operation->done = true;
-    }
-    while (!queue_.empty()) finish_front(error);
-    count_pending();
+    return started_.add(messages);
   }
 
   /// As long as something moves, within bounds; does not wait. For who is not waiting: tests, the progress thread.
   void advance_some() {
     constexpr int kRounds = 64;
-    Round round = advance_all();
-    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = advance_all();
-    if (round != Round::idle || nothing_started()) {
+    Round round = started_.advance();
+    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = started_.advance();
+    if (round != Round::idle || started_.empty()) {
       idle_since_ = Clock::time_point{};
       if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
       return;
     }
     const Clock::time_point now = Clock::now();
     if (idle_since_ == Clock::time_point{}) idle_since_ = now;
-    look(now - idle_since_, queue_.empty());
+    look(now - idle_since_, started_.exchanges_alone());
   }
 
   void complete(const Operation& operation) {
     waiter_.reset();
     try {
-      while (!operation.done) settle(advance_all(), operation.exchange != nullptr);
+      while (!operation.done) settle(started_.advance(), operation.exchange != nullptr);
     } catch (...) {
-      fail_all(std::current_exception());
+      started_.fail(std::current_exception());
     }
     throw_error(operation);
   }
@@ -385,12 +304,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
   Waiter waiter_;
   mutable Runner runner_;
   PointToPoint point_to_point_;
+  Started started_;
   bool grouping_ = false;
-  std::vector<Message> group_;           ///< what was collected since group_start()
-  std::deque<OperationRef> queue_;       ///< collectives that were started and are not done; the first runs
-  std::vector<OperationRef> exchanges_;  ///< sends and receives; all run
-  std::atomic<std::size_t> pending_{0};
-  bool meeting_ = false;  ///< what runs is not the first of the queue but a barrier before it
+  std::vector<Message> group_;  ///< what was collected since group_start()
   Clock::time_point idle_since_{};
 };
 

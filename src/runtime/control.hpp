@@ -14,6 +14,7 @@
 // The layout is equal on all ranks, so a peer's cell is its window's base plus our own offset.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +81,14 @@ struct ArenaLayout {
   std::size_t ranks = 1;       ///< of the communicator: tokens, mailboxes, pairs
   std::size_t semaphores = 0;  ///< cells per bank
   std::size_t slot_bytes = 0;  ///< per bank
+
+  /// What a rank shares for a communicator. @param window_bytes UMBEL_WINDOW_BYTES
+  static constexpr ArenaLayout of(std::size_t window_bytes, std::size_t ranks) {
+    constexpr std::size_t kLeastSlots = 1U << 20U;  // half of the least UMBEL_WINDOW_BYTES; measure() needs most of it
+    return {.ranks = ranks,
+            .semaphores = std::max<std::size_t>(1024, 64 * ranks),
+            .slot_bytes = std::max(kLeastSlots, window_bytes / kBanks)};
+  }
 
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t up(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }

@@ -71,13 +71,6 @@ Config settle(const CommOptions& options, Rank rank) {
   return config;
 }
 
-ArenaLayout layout_for(const Config& config, int ranks) {
-  constexpr std::size_t kLeastSlots = 1U << 20U;  // half of the least UMBEL_WINDOW_BYTES; measure() needs most of it
-  return {.ranks = static_cast<std::size_t>(ranks),
-          .semaphores = std::max<std::size_t>(1024, 64 * static_cast<std::size_t>(ranks)),
-          .slot_bytes = std::max<std::size_t>(kLeastSlots, config.window_bytes / kBanks)};
-}
-
 /// All ranks of a host take theirs at the same time: each alone may find that there is enough.
 void require_memory(std::size_t bytes, std::size_t ranks) {
   const std::string obstacle = net::memory_obstacle(bytes * ranks);
@@ -208,7 +201,7 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   Config config;
   agree(bootstrap, "start", [&] { config = settle(options, bootstrap.rank); });
   const Handshake handshake = shake_hands(bootstrap, UMBEL_VERSION_TEXT, config.agreed_text());
-  const ArenaLayout layout = layout_for(config, bootstrap.size);
+  const ArenaLayout layout = ArenaLayout::of(config.window_bytes, static_cast<std::size_t>(bootstrap.size));
   Context& context = Context::of_process(handshake.same_process);
   std::optional<ArenaLease> arena;
   agree(bootstrap, "make its shared memory", [&] {

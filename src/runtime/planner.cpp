@@ -37,7 +37,7 @@ std::uint16_t hash_of(Collective collective, std::string_view name, const algos:
   return folded != 0 ? folded : std::uint16_t{1};
 }
 
-std::vector<std::uint64_t> candidates(std::uint64_t wanted, std::initializer_list<std::uint64_t> choices) {
+std::vector<std::uint64_t> choices_of(std::uint64_t wanted, std::initializer_list<std::uint64_t> choices) {
   return wanted != 0 ? std::vector<std::uint64_t>{wanted} : std::vector<std::uint64_t>(choices);
 }
 
@@ -78,9 +78,9 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
   std::optional<Choice> best;
   const std::uint64_t bytes = key.count * key.elem_bytes;
   constexpr std::uint64_t kK = 1024;
-  const auto chunks = candidates(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
-  const auto pieces = candidates(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
-  const auto channels = candidates(static_cast<std::uint64_t>(in_.channels), {1});
+  const auto chunks = choices_of(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
+  const auto pieces = choices_of(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
+  const auto channels = choices_of(static_cast<std::uint64_t>(in_.channels), {1});
   for (int direct = 0; direct <= (in_.direct ? 1 : 0); ++direct) {
     for (std::uint64_t channel_count : channels) {
       const algos::Spec spec{.direct = direct != 0,
@@ -169,11 +169,9 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
   return plan;
 }
 
-Plan Planner::make(const PlanKey& key) {
+Planner::Considered Planner::consider(const PlanKey& key) const {
   const auto catalog = algos::catalog(key.collective);
-  const std::uint64_t bytes = key.count * key.elem_bytes;
-  std::string reason = fmt::format("no algorithm of {} serves this shape", umbel::name_of(key.collective));
-  std::vector<Choice> choices;
+  Considered all;
   for (const algos::Algorithm& algorithm : catalog) {
     const bool forced = key.algorithm >= 0;
     if (forced && &algorithm != &catalog[static_cast<std::size_t>(key.algorithm)]) continue;
@@ -183,23 +181,49 @@ Plan Planner::make(const PlanKey& key) {
     if (refusal.empty()) {
       const std::optional<Choice> choice = best_of(algorithm, key);
       if (choice)
-        choices.push_back(*choice);
+        all.choices.push_back(*choice);
       else
         refusal = algorithm.refuses(in_.shape,
                                     {.direct = in_.direct, .channels = std::max(1, in_.channels), .root = key.root});
     }
-    if (!refusal.empty()) reason = refusal;
+    if (!refusal.empty()) all.refused.emplace_back(&algorithm, std::move(refusal));
   }
-  std::ranges::stable_sort(choices, {}, &Choice::cost);
-  for (const Choice& choice : choices) {
+  std::ranges::stable_sort(all.choices, {}, &Choice::cost);
+  return all;
+}
+
+Plan Planner::make(const PlanKey& key) {
+  const Considered all = consider(key);
+  std::string reason = all.refused.empty()
+                           ? fmt::format("no algorithm of {} serves this shape", umbel::name_of(key.collective))
+                           : all.refused.back().second;
+  for (const Choice& choice : all.choices) {
     std::optional<Plan> plan = realize(choice, key, &reason);
     if (!plan) continue;
     log_debug(Subsystem::plan, "{} of {} bytes: {}, {}, chunk {}, piece {}, predicted {:.1f} us",
-              umbel::name_of(key.collective), bytes, choice.algorithm->name, choice.spec.direct ? "direct" : "staged",
-              plan->cut.chunk_bytes, plan->cut.piece_bytes, plan->predicted_s * 1e6);
+              umbel::name_of(key.collective), key.count * key.elem_bytes, choice.algorithm->name,
+              choice.spec.direct ? "direct" : "staged", plan->cut.chunk_bytes, plan->cut.piece_bytes,
+              plan->predicted_s * 1e6);
     return *plan;
   }
   throw Unsupported(reason);
+}
+
+std::vector<Candidate> Planner::candidates(const PlanKey& key) {
+  const Considered all = consider(key);
+  std::vector<Candidate> served, refused;
+  for (const Choice& choice : all.choices) {
+    Candidate candidate{.algorithm = choice.algorithm, .spec = choice.spec, .cut = choice.cut, .refused = {}};
+    const std::optional<Plan> plan = realize(choice, key, &candidate.refused);
+    if (plan) {
+      candidate.cut = plan->cut;
+      candidate.predicted_s = plan->predicted_s;
+    }
+    (plan ? served : refused).push_back(std::move(candidate));
+  }
+  for (const auto& [algorithm, reason] : all.refused) refused.push_back({.algorithm = algorithm, .refused = reason});
+  served.insert(served.end(), refused.begin(), refused.end());
+  return served;
 }
 
 std::string Planner::refuses(const PlanKey& key) {

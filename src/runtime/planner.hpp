@@ -11,6 +11,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "algos/algorithm.hpp"
 #include "base/program.hpp"
@@ -68,6 +70,15 @@ struct PlanKey {
   bool operator==(const PlanKey&) const = default;
 };
 
+/// One way to do a call, and what the planner thinks of it.
+struct Candidate {
+  const algos::Algorithm* algorithm = nullptr;
+  algos::Spec spec{};
+  Cut cut{};
+  double predicted_s = 0;
+  std::string refused;  ///< why it is not possible; the rest is then as far as it got
+};
+
 /// What a plan is made for when shares are counted by pairs, and so by nobody who could choose: the same for all calls.
 inline constexpr std::uint64_t kPlannedShareBytes = 256U << 10U;
 
@@ -81,6 +92,10 @@ class Planner {
 
   /// Why such a call cannot be served; "" when it can.
   std::string refuses(const PlanKey& key);
+
+  /// What plan() chooses from, each algorithm as it would run. Those that can serve the call come first, the best of
+  /// them, plan()'s choice, at the front.
+  std::vector<Candidate> candidates(const PlanKey& key);
 
  private:
   struct KeyHash {
@@ -98,6 +113,13 @@ class Planner {
     std::int64_t cost = 0;  ///< as comparable() says
   };
 
+  /// What can be chosen from, the best first, and why the others cannot.
+  struct Considered {
+    std::vector<Choice> choices;
+    std::vector<std::pair<const algos::Algorithm*, std::string>> refused;
+  };
+
+  Considered consider(const PlanKey& key) const;
   Plan make(const PlanKey& key);
   std::optional<Choice> best_of(const algos::Algorithm& algorithm, const PlanKey& key) const;
   double cost_of(const Choice& choice, std::uint64_t bytes) const;

@@ -33,6 +33,11 @@ def in_a_loop_of_calls(folder):
         kill_and_judge(folder, 3, 1, [DRIVER, "loop", count], lambda job: job.wait_for_output("loops", 3), UMBEL_NODES=nodes)
 
 
+def in_a_loop_of_messages(folder):
+    for nodes, count in (("1", 4), ("1", 300000), ("2", 1000), ("0,1,0", 300000)):
+        kill_and_judge(folder, 3, 1, [DRIVER, "ring", count], lambda job: job.wait_for_output("loops", 3), UMBEL_NODES=nodes)
+
+
 def a_rank_alone_on_its_node(folder):
     kill_and_judge(folder, 4, 3, [DRIVER, "loop", 50000], lambda job: job.wait_for_output("loops", 4), UMBEL_NODES="0,0,0,1")
 
@@ -43,4 +48,4 @@ def in_the_perf_app(folder):
         kill_and_judge(folder, 4, 2, command, lambda job: job.wait_for_output("fp32", 3), UMBEL_NODES=nodes)
 
 
-main([in_a_loop_of_calls, a_rank_alone_on_its_node, in_the_perf_app])
+main([in_a_loop_of_calls, in_a_loop_of_messages, a_rank_alone_on_its_node, in_the_perf_app])

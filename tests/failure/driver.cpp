@@ -3,6 +3,7 @@
 //
 // failure_driver MODE …: programs that go wrong in one way each, run under mpirun by the failure tests.
 //   loop COUNT             all-reduce for ever, nothing of MPI in between
+//   ring COUNT             send to the next rank and receive from the one before, for ever
 //   absent RANK COUNT      RANK never calls
 //   differ WHAT COUNT      rank 1 calls with another count, type or op (WHAT) than the others
 //   leave RANK COUNT       RANK destroys its communicator while the others call
@@ -67,6 +68,21 @@ int run_loop(umbel::Comm& comm, std::size_t count) {
   std::vector<float> data(count, 0.0F);
   announce("loops");
   while (true) call(comm, data);
+}
+
+int run_ring(umbel::Comm& comm, std::size_t count) {
+  const std::vector<float> out(count, 0.0F);
+  std::vector<float> in(count);
+  const int next = (world_rank + 1) % world_size, before = (world_rank + world_size - 1) % world_size;
+  announce("loops");
+  while (true) {
+    const Clock::time_point start = Clock::now();
+    try {
+      comm.sendrecv(out, next, in, before);
+    } catch (const umbel::Error& error) {
+      tell_and_exit(error.what(), start);
+    }
+  }
 }
 
 int run_absent(umbel::Comm& comm, int absent, std::size_t count) {
@@ -155,6 +171,7 @@ int run(const std::vector<std::string>& words) {
   warm_up(comm);
   int status = 2;
   if (mode == "loop") status = run_loop(comm, number(1));
+  if (mode == "ring") status = run_ring(comm, number(1));
   if (mode == "absent") status = run_absent(comm, static_cast<int>(number(1)), number(2));
   if (mode == "differ") status = run_differ(comm, words.at(1), number(2));
   if (mode == "leave") status = run_leave(comm, static_cast<int>(number(1)), number(2));

@@ -271,14 +271,15 @@ TEST_P(Pair, DifferentTypesAreAMismatchOnBoth) {
 }
 
 TEST_P(Pair, APartnerThatNeverCallsIsNamedAtTheDeadline) {
-  std::vector<Bytes> buffers(2, Bytes(1U << 20U));
+  constexpr std::size_t kCount = 3'000'000;  // more than a send leaves to the network before its receive is called
+  std::vector<Bytes> buffers(2, Bytes(kCount * sizeof(float)));
   for (const bool sends : {true, false}) {
     const auto start = std::chrono::steady_clock::now();
     std::vector<std::string> text(2);
     const Outcome outcome = run_ranks(2, options_of(GetParam(), 700ms), [&](Communicator& comm, Gathering& gathering) {
       const auto me = static_cast<std::size_t>(comm.info().rank);
       const Message mine =
-          sends ? send(buffers[me].data(), 100'000, 1, DType::fp32) : recv(buffers[me].data(), 100'000, 1, DType::fp32);
+          sends ? send(buffers[me].data(), kCount, 1, DType::fp32) : recv(buffers[me].data(), kCount, 1, DType::fp32);
       comm.all_reduce(buffers[me].data(), buffers[me].data(), 1, DType::uint8, RedOp::sum);
       if (me == 0) text[0] = outcome_of([&] { together(comm, {mine}); });
       gathering.barrier();
@@ -290,7 +291,7 @@ TEST_P(Pair, APartnerThatNeverCallsIsNamedAtTheDeadline) {
     EXPECT_THAT(
         text,
         Each(AllOf(StartsWith("Timeout"), HasSubstr("no progress on rank 0 for 0.7 s"),
-                   HasSubstr(sends ? "send of 100000 × fp32 to rank 1 (" : "recv of 100000 × fp32 from rank 1 ("))));
+                   HasSubstr(sends ? "send of 3000000 × fp32 to rank 1 (" : "recv of 3000000 × fp32 from rank 1 ("))));
     EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
   }
 }

@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "base/shares.hpp"
-#include "support/cases.hpp"
 #include "runtime/arguments.hpp"
+#include "support/cases.hpp"
 
 namespace umbel::test {
 

@@ -112,7 +112,7 @@ class Sweep {
   }
 
   std::vector<std::size_t> sizes() const {
-    return {arithmetics_.size(), algorithms_.size(), kModes.size(),  counts_.size(),
+    return {kArithmeticsSampled, algorithms_.size(), kModes.size(),  counts_.size(),
             roots().size(),      kShifts.size(),     layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
@@ -136,6 +136,10 @@ class Sweep {
                  .op = arithmetic.op,
                  .root = rooted(algorithm.collective) ? roots()[choice[kRoot]] : 0,
                  .salt = ++cases_};
+    if (algorithm.name != "auto" && comm.refusal(algorithm.name, call_of(c))) {  // some serve short messages only
+      ++refused_cases_;
+      return;
+    }
     comm.set_algorithm(algorithm.text());
     try {
       check_case(
@@ -174,11 +178,12 @@ class Sweep {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start_;
     if (rank_ == 0)
       fmt::print(
-          "{}{} ranks, {}: {} cases, {} also by MPI, {} wrong, {} refused pairs of algorithm and placement ({:.0f} s);"
+          "{}{} ranks, {}: {} cases, {} also by MPI, {} wrong, {} refused for their length, {} refused pairs of "
+          "algorithm and placement ({:.0f} s);"
           "{}\n",
           full ? "covered: " : "", ranks_,
           all_layouts_ ? fmt::format("{} placements", layouts_.size()) : layouts_.front().name, cases_, by_mpi_, wrong,
-          refused_, took.count(), ran);
+          refused_cases_, refused_, took.count(), ran);
     for (Comm& comm : comms_) comm.close();
     return wrong == 0 ? 0 : 1;
   }
@@ -187,6 +192,14 @@ class Sweep {
   std::vector<Rank> roots() const {
     if (ranks_ == 1) return {0};
     return ranks_ == 2 ? std::vector<Rank>{0, 1} : std::vector<Rank>{0, ranks_ / 2, ranks_ - 1};
+  }
+
+  static Call call_of(const Case& c) {
+    return {.collective = static_cast<umbel_collective_t>(c.collective),
+            .count = c.count,
+            .dtype = static_cast<umbel_dtype_t>(c.dtype),
+            .op = static_cast<umbel_op_t>(c.op),
+            .root = c.root};
   }
 
   Placed placed(std::size_t mode) const {
@@ -241,6 +254,7 @@ class Sweep {
   std::uint64_t by_mpi_ = 0;
   std::uint64_t wrong_cases_ = 0;
   int refused_ = 0;
+  int refused_cases_ = 0;
   std::map<std::string, int> runs_of_;
 };
 

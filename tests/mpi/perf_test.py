@@ -121,7 +121,7 @@ def named_algorithm_that_serves_nothing(folder):
 def too_much_memory_is_refused(_):
     status, out, err = perf("-b", "1000000G", "-e", "1000000G")
     expect(status == 3, f"status {status}, not 3\n{out}\n{err}")
-    for part in ("not enough memory: 4000000.0G are needed", "2 buffers of 1000000.0G for each of 2 ranks", "are available",
+    for part in ("not enough memory: 4000000.0G are needed", "the buffers of 2 ranks here, for calls of 1000000.0G", "are available",
                  "Lower -e to "):
         expect_in(part, err)
     expect(err.count("not enough memory") == 1, err)

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -50,11 +51,12 @@ std::size_t reach(const Counts& counts, const Counts& first) {
 
 class Shares : public ::testing::Test {
  protected:
-  void SetUp() override {
-    for (const test::Layout& layout : test::layouts_for(ranks_)) comms_.push_back(test::make_comm(layout.nodes));
+  static void SetUpTestSuite() {
+    for (const test::Layout& layout : test::layouts_for(world_size())) comms_.push_back(test::make_comm(layout.nodes));
   }
-  void TearDown() override {
+  static void TearDownTestSuite() {
     for (Comm& comm : comms_) comm.close();
+    comms_.clear();
   }
 
   /// The same on all ranks; a third of the counts is 0.
@@ -71,11 +73,11 @@ class Shares : public ::testing::Test {
   }
   static std::vector<std::int64_t> blank(std::size_t count) { return std::vector<std::int64_t>(count, -1); }
 
-  static constexpr int kTurns = 12;
+  static constexpr int kTurns = 6;
   int rank_ = world_rank(), ranks_ = world_size();
   std::size_t own_ = static_cast<std::size_t>(rank_);
   std::mt19937 agreed_{20260701};
-  std::vector<Comm> comms_;
+  static inline std::vector<Comm> comms_;  // by placement
 };
 
 TEST_F(Shares, AllGatherv) {
@@ -179,7 +181,7 @@ TEST_F(Shares, AStartedCallHasItsOwnCopyOfTheCounts) {
     given.assign(given.size(), 1U << 30U);
     started.wait();
     EXPECT_EQ(std::ranges::count(recv, -1), 0);
-    recv = blank(total);
+    std::ranges::fill(recv, -1);
     prepared.start();
     prepared.wait();
     EXPECT_EQ(std::ranges::count(recv, -1), 0);

@@ -19,10 +19,6 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-std::uint64_t random_of(std::uint64_t seed, int rank, std::size_t index) {
-  return mix(mix(seed + 0x9e3779b97f4a7c15ULL * (static_cast<std::uint64_t>(rank) + 1)) + index);
-}
-
 /// Uniform in −most … most.
 double whole_number(std::uint64_t random, std::uint64_t most) {
   const std::uint64_t width = 2 * most + 1;
@@ -229,6 +225,10 @@ void encode_float(std::size_t bytes, double value, std::byte* at) {
 }
 
 }  // namespace
+
+std::uint64_t random_of(std::uint64_t seed, int rank, std::size_t index) {
+  return mix(mix(seed + 0x9e3779b97f4a7c15ULL * (static_cast<std::uint64_t>(rank) + 1)) + index);
+}
 
 Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed,
                      std::size_t index) {

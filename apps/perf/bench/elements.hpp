@@ -32,6 +32,8 @@ struct Scalar {
 };
 Scalar input_element(const TypeInfo& type, const OpInfo& op, int ranks, int rank, std::uint64_t seed,
                      std::size_t index);
+/// Uniform bits, which only these three decide.
+std::uint64_t random_of(std::uint64_t seed, int rank, std::size_t index);
 /// The reduction over all ranks, done one after another in rank order.
 Scalar expected_element(const TypeInfo& type, const OpInfo& op, int ranks, std::uint64_t seed, std::size_t index);
 /// Writes the element as `type` has it in memory. The value is representable.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -12,16 +13,16 @@ namespace umbel::bench {
 
 std::string memory_problem(const MemoryNeed& need) {
   if (!need.available) return {};
-  const auto copies = static_cast<std::uint64_t>(need.buffers) * static_cast<std::uint64_t>(need.ranks);
-  const std::uint64_t largest = *need.available / copies;
-  if (need.buffer_bytes <= largest) return {};
+  const auto available = static_cast<double>(*need.available);
+  if (need.bytes <= available) return {};
   constexpr double kGiga = 1024.0 * 1024.0 * 1024.0;
-  const double buffer = static_cast<double>(need.buffer_bytes) / kGiga;
+  constexpr double kMega = 1024.0 * 1024.0;
+  const double largest = static_cast<double>(need.max_bytes) * available / need.bytes;
   return fmt::format(
-      "not enough memory: {:.1f}G are needed ({} buffers of {:.1f}G for each of {} ranks here), {:.1f}G are available. "
-      "Lower -e to {}M or less, or start fewer ranks on a host.",
-      buffer * static_cast<double>(copies), need.buffers, buffer, need.ranks,
-      static_cast<double>(*need.available) / kGiga, largest >> 20U);
+      "not enough memory: {:.1f}G are needed (the buffers of {} ranks here, for calls of {:.1f}G), {:.1f}G are "
+      "available. Lower -e to {:.0f}M or less, or start fewer ranks on a host.",
+      need.bytes / kGiga, need.ranks, static_cast<double>(need.max_bytes) / kGiga, available / kGiga,
+      std::floor(largest / kMega));
 }
 
 std::optional<std::uint64_t> available_of(std::string_view meminfo) {

@@ -13,9 +13,9 @@
 namespace umbel::bench {
 
 struct MemoryNeed {
-  std::uint64_t buffer_bytes = 0;
-  int buffers = 0;  ///< of each rank
-  int ranks = 1;    ///< on this host
+  double bytes = 0;             ///< of the buffers of all ranks on this host
+  int ranks = 1;                ///< on this host
+  std::uint64_t max_bytes = 0;  ///< the size of a call (-e) that they are for
   std::optional<std::uint64_t> available{};
 };
 

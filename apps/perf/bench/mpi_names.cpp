@@ -83,4 +83,35 @@ MPI_Op mpi_op(const OpInfo& op) {
   }
 }
 
+MPI_Datatype mpi_type_to_move(const TypeInfo& type) {
+  const MPI_Datatype own = mpi_type(type);
+  if (own != MPI_DATATYPE_NULL) return own;
+  return type.size == 1 ? MPI_UINT8_T : MPI_UINT16_T;  // small floats
+}
+
+std::string lacks_reduction(const Call& call) {
+  if (mpi_type(*call.type) == MPI_DATATYPE_NULL) return "MPI has no type " + std::string(call.type->name);
+  if (mpi_op(*call.op) == MPI_OP_NULL) return "MPI has no operation " + std::string(call.op->name);
+  return {};
+}
+
+std::string lacks_nothing(const Call& /*call*/) { return {}; }
+
+Shares shares_of(const Extent& extent) {
+  Shares shares;
+  std::size_t sent = 0;
+  std::size_t received = 0;
+  for (int rank = 0; rank < extent.ranks; ++rank) {
+    shares.send_counts.push_back(share_between(extent.rank, rank, extent));
+    shares.recv_counts.push_back(share_between(rank, extent.rank, extent));
+    shares.mpi_send_counts.push_back(static_cast<int>(shares.send_counts.back()));
+    shares.mpi_recv_counts.push_back(static_cast<int>(shares.recv_counts.back()));
+    shares.mpi_send_displs.push_back(static_cast<int>(sent));
+    shares.mpi_recv_displs.push_back(static_cast<int>(received));
+    sent += shares.send_counts.back();
+    received += shares.recv_counts.back();
+  }
+  return shares;
+}
+
 }  // namespace umbel::bench

@@ -114,21 +114,35 @@ void refuse_combinations(const Options& options, const std::string& types, const
   }
 }
 
-std::vector<std::string> known_algorithms() {
+std::vector<std::string> known_algorithms(const Traits& traits) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i)
-    names.emplace_back(umbel_algorithm_name(UMBEL_ALL_REDUCE, i));
+  if (!traits.collective) return names;
+  for (std::size_t i = 0; umbel_algorithm_name(*traits.collective, i) != nullptr; ++i)
+    names.emplace_back(umbel_algorithm_name(*traits.collective, i));
   return names;
 }
 
-void take_algorithms(Options& options, const Raw& raw) {
+/// What UMBEL_ALGORITHM, of the form that umbel_comm_set_algorithm takes, names for this collective; "" when nothing.
+std::string configured_algorithm(const Traits& traits, const std::vector<std::string>& known) {
+  const char* text = std::getenv("UMBEL_ALGORITHM");
+  if (text == nullptr || !traits.collective) return {};
+  const std::string prefix = fmt::format("{}:", umbel_collective_name(*traits.collective));
+  for (std::string name : split(text)) {
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+    if (std::ranges::find(known, name) != known.end()) return name;
+  }
+  return {};
+}
+
+void take_algorithms(Options& options, const Raw& raw, const Traits& traits) {
+  const std::vector<std::string> known = known_algorithms(traits);
   if (raw.algorithms.empty()) {
-    const char* configured = std::getenv("UMBEL_ALGORITHM");  // so that a case it cannot serve becomes a row
-    if (configured != nullptr && umbel_algorithm_summary(UMBEL_ALL_REDUCE, configured) != nullptr)
-      options.algorithms = options.named = {configured};
+    // so that a case it cannot serve becomes a row
+    if (const std::string name = configured_algorithm(traits, known); !name.empty()) {
+      options.algorithms = options.named = {name};
+    }
     return;
   }
-  const std::vector<std::string> known = known_algorithms();
   for (const std::string& name : split(raw.algorithms)) {
     if (name == "all") {
       options.algorithms.insert(options.algorithms.end(), known.begin(), known.end());
@@ -142,6 +156,14 @@ void take_algorithms(Options& options, const Raw& raw) {
           fmt::format("--algo {}: no such algorithm; there are {}, all and auto", name, fmt::join(known, ", ")));
     }
   }
+}
+
+void take_roots(Options& options, const std::string& text, int ranks) {
+  const int last = std::max(ranks - 1, 0);
+  const bool all = text == "all" || text == "-1";  // -1: nccl-tests' word for it
+  const int first = all || text.empty() ? 0 : to_int("-r", text, 0, last);
+  options.roots.clear();
+  for (int root = first; root <= (all ? last : first); ++root) options.roots.push_back(root);
 }
 
 /// nccl-tests drives several GPUs from one process; here a process is a rank, and mpirun makes more of them.
@@ -181,7 +203,16 @@ void refuse_stdout(const char* flag, const std::string& file) {
   if (file == "-") throw UsageError(fmt::format("{} -: expected the name of a file; the table is on stdout", flag));
 }
 
-Options interpret(Options options, const Raw& raw, int ranks) {
+/// What has no meaning for a collective has no influence either; scripts may give all apps the same flags.
+void drop_meaningless(Options& options, const Traits& traits) {
+  if (!traits.reduces) options.ops = {OpInfo{UMBEL_SUM, "none"}};
+  if (!traits.has_root) options.roots = {0};
+  if (moves_data(traits)) return;
+  options.types = {TypeInfo{UMBEL_INT8, "none", "none", 1, Kind::signed_integer, 0}};
+  options.min_bytes = options.max_bytes = 0;
+}
+
+Options interpret(Options options, const Raw& raw, const Traits& traits, int ranks) {
   refuse_stdout("--json", options.json_file);
   refuse_stdout("--csv", options.csv_file);
   take_sizes(options, raw);
@@ -189,24 +220,26 @@ Options interpret(Options options, const Raw& raw, int ranks) {
   take_int(options.warmup, "-w", raw.warmup, 0);
   take_int(options.check, "-c", raw.check, 0);
   take_int(options.cycles, "-N", raw.cycles, 0);
-  take_int(options.root, "-r", raw.root, -1, std::max(ranks - 1, 0));
+  take_roots(options, raw.root, ranks);
   take_int(options.across, "-a", raw.across, 0, 3);
   take_int(options.cpu_time, "-C", raw.cpu_time, 0, 1);
   take_timeout(options, raw.timeout);
   options.types = infos_of("-d", "type", raw.types, all_types(), find_type);
   options.ops = infos_of("-o", "operator", raw.ops, all_ops(), find_op);
-  refuse_combinations(options, raw.types, raw.ops);
-  take_algorithms(options, raw);
+  if (traits.reduces) refuse_combinations(options, raw.types, raw.ops);
+  take_algorithms(options, raw, traits);
   if (!raw.peer.empty() && raw.peer != "mpi") {
     throw UsageError(fmt::format("--peer {}: no such peer; there is mpi", raw.peer));
   }
   options.peer_mpi = !raw.peer.empty();
+  drop_meaningless(options, traits);
   return options;
 }
 
 void declare(CLI::App& app, Raw& raw, Options& options) {
   app.set_version_flag("--version", fmt::format("Umbel {} ({})", umbel_version(), umbel_revision()));
-  app.add_option("-b,--minbytes", raw.min_bytes, "Smallest size; K, M, G are 1024-based (default 32M)");
+  app.add_option("-b,--minbytes", raw.min_bytes,
+                 "Smallest size; K, M, G are 1024-based (default 32M). With one share a rank: of all shares");
   app.add_option("-e,--maxbytes", raw.max_bytes, "Largest size (default 32M)");
   app.add_option("-i,--stepbytes", raw.step_bytes, "Step between sizes (default 1M)");
   app.add_option("-f,--stepfactor", raw.step_factor, "Factor between sizes, instead of a step");
@@ -218,8 +251,9 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
   app.add_option(
       "-o,--op", raw.ops,
       "sum, prod, min, max, avg, band, bor, bxor, land, lor, lxor, minloc, maxloc, a comma list, or all that serve "
-      "the type (default sum)");
-  app.add_option("-r,--root", raw.root, "Root, where the collective has one (default 0)");
+      "the type (default sum); without a meaning where nothing is reduced");
+  app.add_option("-r,--root", raw.root,
+                 "Root, or all: one after another (default 0); without a meaning where there is no root");
   app.add_option("-c,--check", raw.check, "Check the results of so many iterations, 0: none (default 1)");
   app.add_option("-a,--average", raw.across,
                  "Time of an iteration: 0 rank 0's, 1 mean, 2 minimum, 3 maximum over ranks (default 3)");
@@ -240,7 +274,7 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
 
 }  // namespace
 
-Parsed parse_options(int argc, const char* const* argv, int ranks) {
+Parsed parse_options(const Traits& traits, int argc, const char* const* argv, int ranks) {
   CLI::App app{
       "Times a collective over sizes, checks every result, and prints a table. Run it by mpirun.\n"
       "Exit status: 0 right, 1 wrong data, 2 usage (also an algorithm that was named and can serve no row),\n3 "
@@ -252,7 +286,7 @@ Parsed parse_options(int argc, const char* const* argv, int ranks) {
   try {
     app.parse(argc, argv);
     refuse_several(raw, argc, argv, ranks);
-    return {interpret(options, raw, ranks), {}, kExitRight};
+    return {interpret(options, raw, traits, ranks), {}, kExitRight};
   } catch (const CLI::ParseError& error) {
     const apps::UsageText usage = apps::usage_text(app, error);
     return {std::nullopt, usage.text, usage.wrong ? kExitUsage : kExitRight};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "traits.hpp"
 #include "types.hpp"
 
 namespace umbel::bench {
@@ -23,15 +24,15 @@ struct Options {
   std::uint64_t step_factor = 1;  ///< above 1: sizes are multiplied, step_bytes is not used
   int iterations = 20;
   int warmup = 5;
-  int check = 1;   ///< iterations whose results are checked, the last ones; 0: none
-  int cycles = 1;  ///< the whole sweep so many times; 0: until stopped
-  int root = 0;
+  int check = 1;           ///< iterations whose results are checked, the last ones; 0: none
+  int cycles = 1;          ///< the whole sweep so many times; 0: until stopped
+  std::vector<int> roots;  ///< one after another
   Across across = Across::maximum;
   bool cpu_time = false;
   double timeout_s = 0;  ///< 0: the library's
   bool reproducible = false;
-  std::vector<TypeInfo> types;
-  std::vector<OpInfo> ops;
+  std::vector<TypeInfo> types;          ///< of a barrier: one, "none"
+  std::vector<OpInfo> ops;              ///< of a collective that does not reduce: one, "none"
   std::vector<std::string> algorithms;  ///< empty: as the library is configured; "auto" may be among them
   std::vector<std::string> named;       ///< of those, the ones asked for by name, not by all or auto
   bool peer_mpi = false;
@@ -53,7 +54,7 @@ inline constexpr int kExitWrongData = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitFailure = 3;
 
-/// @param ranks  processes of this run, for advice on -g and -t.
-Parsed parse_options(int argc, const char* const* argv, int ranks);
+/// @param ranks  processes of this run.
+Parsed parse_options(const Traits& traits, int argc, const char* const* argv, int ranks);
 
 }  // namespace umbel::bench

@@ -48,7 +48,7 @@ struct Row {
 /// What is true of the whole run.
 struct RunFacts {
   std::string collective{};
-  std::string bus_factor{};
+  std::string bus_factor{};  ///< empty: there is no bandwidth
   std::string version{};
   std::string git{};
   std::string mpi{};
@@ -62,7 +62,10 @@ class Totals {
  public:
   void add(const Row& row);
   std::uint64_t wrong() const noexcept { return wrong_; }
-  double mean_busbw() const noexcept { return timings_ == 0 ? 0 : busbw_sum_ / timings_; }
+  /// Nothing when no row has one.
+  std::optional<double> mean_busbw() const noexcept {
+    return timings_ == 0 ? std::nullopt : std::optional(busbw_sum_ / timings_);
+  }
   /// Placements that were checked.
   std::uint64_t checked() const noexcept { return checked_; }
 

@@ -13,6 +13,7 @@
 #include "collective.hpp"
 #include "common/launcher.hpp"
 #include "options.hpp"
+#include "preamble.hpp"
 #include "report.hpp"
 #include "runner.hpp"
 #include "session.hpp"
@@ -30,40 +31,6 @@ Comm make_comm(const Options& options, Session& session) {
   return Comm::from_mpi(session.comm(), config);
 }
 
-/// Between nodes a burst can be faster than what was measured; inside one nothing is.
-void print_limit(const RunFacts& facts) {
-  const double limit = facts.busbw_limit_gbs;
-  if (limit <= 0) return;
-  if (facts.nodes > 1) {
-    fmt::print("# the links carry a busbw of {:.2f} GB/s, as measured at the start; what is above is marked by !\n",
-               limit);
-  } else {
-    fmt::print("# no busbw above {:.2f} GB/s is possible: the speed of copies in a core's cache\n", limit);
-  }
-}
-
-void print_preamble(const Options& options, const Session& session, const RunFacts& facts) {
-  constexpr int kMostRanksListed = 64;
-  fmt::print("# {}_perf: Umbel {} ({}), {}\n", facts.collective, facts.version, facts.git, facts.mpi);
-  fmt::print("# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} validation: {}\n",
-             options.min_bytes, options.max_bytes,
-             options.step_factor > 1 ? fmt::format("{}(factor)", options.step_factor)
-                                     : fmt::format("{}(bytes)", options.step_bytes),
-             options.warmup, options.iterations, options.check);
-  const char* clock = options.cpu_time ? "CPU time of the calling thread, " : "";
-  const char* across[] = {"rank 0's time", "the mean over ranks", "the minimum over ranks", "the maximum over ranks"};
-  fmt::print("# time: mean over iterations of {}{}; algbw = size / time; busbw = algbw x {}\n", clock,
-             across[static_cast<int>(options.across)], facts.bus_factor);
-  print_limit(facts);
-  fmt::print("#\n# {} ranks on {} nodes\n", facts.ranks, facts.nodes);
-  for (int rank = 0; rank < facts.ranks && rank < kMostRanksListed; ++rank) {
-    const RankPlace& place = session.places()[static_cast<std::size_t>(rank)];
-    fmt::print("#  Rank {:>3} pid {:>7} on {}\n", rank, place.pid, place.host);
-  }
-  if (facts.ranks > kMostRanksListed) fmt::print("#  and {} more\n", facts.ranks - kMostRanksListed);
-  std::fflush(stdout);
-}
-
 /// Rank 0's side of the reports; on the other ranks it does nothing.
 class Reporter {
  public:
@@ -74,10 +41,10 @@ class Reporter {
     if (!options.csv_file.empty()) csv_.emplace(options.csv_file);
   }
 
-  void begin(const Options& options, const Session& session, const RunFacts& facts) {
+  void begin(const Traits& traits, const Options& options, const Session& session, const RunFacts& facts) {
     facts_ = facts;
     if (!active_) return;
-    print_preamble(options, session, facts);
+    print_preamble(traits, options, session, facts);
     table_.print_header();
     if (csv_) csv_->write(csv_header());
   }
@@ -103,6 +70,7 @@ class Reporter {
     write_json();
   }
   const Totals& totals() const noexcept { return totals_; }
+  const RunFacts& facts() const noexcept { return facts_; }
   /// A line for each of these algorithms that no row was measured of: why.
   std::string unserved(const std::vector<std::string>& named) const {
     std::string text;
@@ -128,42 +96,58 @@ class Reporter {
 
 void run_sweep(const Collective& collective, const Options& options, Session& session, Comm& comm, Reporter& reporter) {
   constexpr std::uint64_t kSeed = 0x756d62656cULL;
-  Runner runner(collective, options, session, comm);
+  const Traits& traits = collective.traits;
+  Runner runner(collective, options, session, comm, reporter.facts().busbw_limit_gbs);
   const auto bytes = sweep(options.min_bytes, options.max_bytes, options.step_bytes, options.step_factor);
   const std::vector<std::string> algorithms =
       options.algorithms.empty() ? std::vector<std::string>{""} : options.algorithms;
+  const auto run_sizes = [&](const TypeInfo& type, const OpInfo& op) {
+    const Pattern pattern = traits.reduces ? Pattern(type, op, session.size(), session.rank(), kSeed)
+                                           : Pattern(type, session.rank(), kSeed);
+    for (const int root : options.roots) {
+      for (const std::uint64_t count : counts_of(traits, bytes, type.size, session.size())) {
+        for (const std::string& algorithm : algorithms) {
+          reporter.add(runner.measure({type, op, pattern, root, count, algorithm}));
+        }
+      }
+    }
+  };
   for (int cycle = 0; options.cycles == 0 || cycle < options.cycles; ++cycle) {
     for (const TypeInfo& type : options.types) {
       for (const OpInfo& op : options.ops) {
-        if (!combine(type, op)) continue;  // one of them was `all`: parse_options sees to it
-        const Pattern pattern(type, op, session.size(), session.rank(), kSeed);
-        for (const std::uint64_t count : counts_of(bytes, type.size)) {
-          for (const std::string& algorithm : algorithms) {
-            reporter.add(runner.measure({type, op, pattern, count, algorithm}));
-          }
-        }
+        // parse_options leaves what cannot be reduced only where one of them was `all`
+        if (!traits.reduces || combine(type, op)) run_sizes(type, op);
       }
     }
   }
 }
 
-RunFacts facts_of(const Collective& collective, const Session& session, const Comm& comm) {
+std::vector<int> node_sizes(Session& session, const umbel_comm_info_t& info) {
+  std::vector<int> sizes(static_cast<std::size_t>(info.nodes));
+  for (const int node : session.gather(info.node)) ++sizes[static_cast<std::size_t>(node)];
+  return sizes;
+}
+
+/// Collective.
+RunFacts facts_of(const Traits& traits, Session& session, const Comm& comm) {
   const umbel_comm_info_t info = comm.info();
-  return {.collective = std::string(collective.name),
-          .bus_factor = std::string(collective.bus_factor),
+  const Speeds speeds = speeds_of(info.busbw_limit_gbs, node_sizes(session, info));
+  return {.collective = std::string(traits.name),
+          .bus_factor = std::string(traits.bus_factor),
           .version = umbel_version(),
           .git = umbel_revision(),
           .mpi = session.mpi_version(),
           .ranks = info.ranks,
           .nodes = info.nodes,
-          .busbw_limit_gbs = info.busbw_limit_gbs};
+          .busbw_limit_gbs = traits.limit_of == nullptr ? 0 : traits.limit_of(speeds)};
 }
 
-std::string algorithm_list() {
+std::string algorithm_list(const Traits& traits) {
+  if (!traits.collective) return fmt::format("{} is made of sends and receives: no algorithms\n", traits.name);
   std::string text;
-  for (std::size_t i = 0; umbel_algorithm_name(UMBEL_ALL_REDUCE, i) != nullptr; ++i) {
-    const char* name = umbel_algorithm_name(UMBEL_ALL_REDUCE, i);
-    text += fmt::format("{:<20} {}\n", name, umbel_algorithm_summary(UMBEL_ALL_REDUCE, name));
+  for (std::size_t i = 0; umbel_algorithm_name(*traits.collective, i) != nullptr; ++i) {
+    const char* name = umbel_algorithm_name(*traits.collective, i);
+    text += fmt::format("{:<20} {}\n", name, umbel_algorithm_summary(*traits.collective, name));
   }
   return text;
 }
@@ -180,8 +164,10 @@ int leave(Session& session, int status, const std::string& text) {
 
 int run_with_options(const Collective& collective, const Options& options, Session& session) {
   if (options.timeout_s > 0) session.set_timeout(std::chrono::duration<double>(options.timeout_s));
-  constexpr int kBuffers = 2;  // of the Runner
-  if (const std::string lacking = session.memory_problem(options.max_bytes, kBuffers); !lacking.empty())
+  const Capacity capacity =
+      capacity_of(collective.traits, options.max_bytes, options.roots, session.rank(), session.size());
+  const double buffer_bytes = static_cast<double>(capacity.send) + static_cast<double>(capacity.recv);
+  if (const std::string lacking = session.memory_problem(buffer_bytes, options.max_bytes); !lacking.empty())
     return leave(session, kExitFailure, lacking + "\n");
   std::optional<Reporter> reporter;
   std::string problem;
@@ -203,11 +189,12 @@ int run_with_options(const Collective& collective, const Options& options, Sessi
   session.set_health_check([&comm] { comm.check_health(); });
   session.set_last_words([&reporter] { reporter->write_json(); });
   try {
-    reporter->begin(options, session, facts_of(collective, session, comm));
+    reporter->begin(collective.traits, options, session, facts_of(collective.traits, session, comm));
     run_sweep(collective, options, session, comm, *reporter);
     reporter->end();
     const std::string unserved = reporter->unserved(options.named);
     const int status = reporter->totals().wrong() != 0 ? kExitWrongData : unserved.empty() ? kExitRight : kExitUsage;
+    session.set_health_check({});  // what follows waits without Umbel
     comm.close();
     return leave(session, session.broadcast(status), unserved);
   } catch (const std::exception& error) {
@@ -224,9 +211,9 @@ int run(int argc, char** argv, const Collective& collective) {
     if (const std::string problem = apps::lone_rank_problem(session->size(), &std::getenv); !problem.empty()) {
       return leave(*session, kExitFailure, problem + "\n");
     }
-    const Parsed parsed = parse_options(argc, argv, session->size());
+    const Parsed parsed = parse_options(collective.traits, argc, argv, session->size());
     if (!parsed.options) return leave(*session, parsed.status, parsed.text);
-    if (parsed.options->list_algorithms) return leave(*session, kExitRight, algorithm_list());
+    if (parsed.options->list_algorithms) return leave(*session, kExitRight, algorithm_list(collective.traits));
     return run_with_options(collective, *parsed.options, *session);
   } catch (const std::exception& error) {
     if (session) session->die(error.what(), kExitFailure);

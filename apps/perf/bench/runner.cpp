@@ -34,42 +34,57 @@ void add_reason(Row& row, const std::string& reason) {
 
 }  // namespace
 
-Runner::Runner(const Collective& collective, const Options& options, Session& session, Comm& comm)
+Runner::Runner(const Collective& collective, const Options& options, Session& session, Comm& comm,
+               double busbw_limit_gbs)
     : collective_(collective),
+      traits_(collective.traits),
       options_(options),
       session_(session),
       comm_(comm),
-      send_(options.max_bytes),
-      recv_(options.max_bytes),
-      busbw_limit_gbs_(comm.info().busbw_limit_gbs) {}
+      capacity_(capacity_of(traits_, options.max_bytes, options.roots, session.rank(), session.size())),
+      send_(capacity_.send),
+      recv_(capacity_.recv),
+      busbw_limit_gbs_(busbw_limit_gbs) {}
 
 Row Runner::measure(const Case& c) {
   Row row;
   row.count = c.count;
-  row.size_bytes = c.count * c.type.size;
+  row.size_bytes = elements(traits_, Part::whole, {.count = c.count, .ranks = session_.size()}) * c.type.size;
   row.dtype = c.type.name;
   row.op = c.op.name;
-  if (collective_.has_root) row.root = options_.root;
+  if (traits_.has_root) row.root = c.root;
   row.algorithm = c.algorithm;
   if (options_.peer_mpi) row.peer = PeerTiming{session_.mpi_version(), {}, {}};
 
+  if (traits_.refusal != nullptr) row.reason = traits_.refusal(session_.size());
+  if (!row.reason.empty()) return row;
   if (!c.algorithm.empty()) {
-    if (c.algorithm != "auto") {
-      if (const auto reason = comm_.refusal(c.algorithm, {.count = c.count, .dtype = c.type.dtype, .op = c.op.op})) {
-        row.reason = *reason;
-        return row;
-      }
+    if (const auto reason = refusal(c)) {
+      row.reason = *reason;
+      return row;
     }
-    comm_.set_algorithm(c.algorithm);
+    force(c.algorithm);
   }
   try {
     row.out_of_place = measure_placement(c, Placement::out_of_place, row);
-    row.in_place = measure_placement(c, Placement::in_place, row);
+    if (traits_.in_place) row.in_place = measure_placement(c, Placement::in_place, row);
   } catch (const Error& error) {
     if (error.code() != UMBEL_ERROR_UNSUPPORTED) throw;
     add_reason(row, error.what());
   }
   return row;
+}
+
+std::optional<std::string> Runner::refusal(const Case& c) const {
+  if (c.algorithm == "auto" || !traits_.collective) return std::nullopt;
+  return comm_.refusal(
+      c.algorithm,
+      {.collective = *traits_.collective, .count = c.count, .dtype = c.type.dtype, .op = c.op.op, .root = c.root});
+}
+
+void Runner::force(const std::string& algorithm) {
+  const bool named = algorithm != "auto" && traits_.collective;
+  comm_.set_algorithm(named ? fmt::format("{}:{}", umbel_collective_name(*traits_.collective), algorithm) : algorithm);
 }
 
 Timing Runner::measure_placement(const Case& c, Placement placement, Row& row) {
@@ -81,18 +96,20 @@ Timing Runner::measure_placement(const Case& c, Placement placement, Row& row) {
   }
   Loop loop = run_loop(c, placement, with_peer);
 
-  const umbel_call_info_t call = comm_.last_call();
-  row.algorithm = call.algorithm == nullptr ? "" : call.algorithm;
-  row.model_us = call.predicted_s * kMicro;
+  if (traits_.collective) {
+    const umbel_call_info_t call = comm_.last_call();
+    row.algorithm = call.algorithm == nullptr ? "" : call.algorithm;
+    row.model_us = call.predicted_s * kMicro;
+  }
   session_.combine(loop.own, options_.across);
   Timing timing = timing_of(loop.own, row.size_bytes);
-  if (options_.check > 0) timing.wrong = session_.sum(loop.wrong);
+  if (options_.check > 0 && moves_data(traits_)) timing.wrong = session_.sum(loop.wrong);
   if (with_peer) {
     session_.combine(loop.peer, options_.across);
     row.peer->time_us = summarize(loop.peer).mean;
     row.peer->ratio = *row.peer->time_us / *timing.time_us;
   }
-  if (busbw_limit_gbs_ > 0 && *timing.busbw_gbs > busbw_limit_gbs_) {
+  if (busbw_limit_gbs_ > 0 && timing.busbw_gbs > busbw_limit_gbs_) {
     row.note = fmt::format("! busbw above the {:.2f} GB/s said at the top", busbw_limit_gbs_);
   }
   return timing;
@@ -110,25 +127,36 @@ Runner::Loop Runner::run_loop(const Case& c, Placement placement, bool with_peer
       const Call call = prepare(c, placement, iteration);
       const double duration = run_once(call, peer);
       if (i >= options_.warmup) (peer ? loop.peer : loop.own).push_back(duration);
-      if (!peer && i >= first_checked) loop.wrong += count_wrong(c, call, iteration);
+      if (!peer && i >= first_checked) loop.wrong += count_wrong(c, placement, call, iteration);
     }
   }
   return loop;
 }
 
 Call Runner::prepare(const Case& c, Placement placement, std::uint64_t iteration) {
-  const std::size_t bytes = c.count * c.type.size;
-  send_.guard(bytes);
-  recv_.guard(bytes);
-  if (placement == Placement::in_place) {
-    c.pattern.fill(recv_.data(), c.count, iteration);
-    return {recv_.data(), recv_.data(), c.count, &c.type, &c.op};
-  }
+  const Extent extent{.count = c.count, .root = c.root, .rank = session_.rank(), .ranks = session_.size()};
+  const Buffers buffers = buffers_of(traits_, extent, placement == Placement::in_place);
+  const std::size_t send_bytes = buffers.send * c.type.size;
+  const std::size_t recv_bytes = buffers.recv * c.type.size;
+  // in-place, the larger buffer holds both
+  const bool in_recv = buffers.joined && buffers.recv >= buffers.send;
+  const bool in_send = buffers.joined && !in_recv;
+  send_.guard(in_recv ? 0 : send_bytes);
+  recv_.guard(in_send ? 0 : recv_bytes);
+  std::byte* send = static_cast<std::byte*>((in_recv ? recv_ : send_).data()) + buffers.send_at * c.type.size;
+  std::byte* recv = static_cast<std::byte*>((in_send ? send_ : recv_).data()) + buffers.recv_at * c.type.size;
+
   constexpr std::size_t kPoisoned = 4096;  // results of a former call must not pass for those of this one
   constexpr int kPoison = 0xA5;
-  std::memset(recv_.data(), kPoison, std::min(bytes, kPoisoned));
-  c.pattern.fill(send_.data(), c.count, iteration);
-  return {send_.data(), recv_.data(), c.count, &c.type, &c.op};
+  std::memset(recv, kPoison, std::min(recv_bytes, kPoisoned));
+  c.pattern.fill(send, buffers.send, iteration);
+  if (traits_.uneven) shares_ = shares_of(extent);
+  return {.send = send_part(traits_, extent) == Part::none ? nullptr : send,
+          .recv = recv_part(traits_, extent) == Part::none ? nullptr : recv,
+          .extent = extent,
+          .type = &c.type,
+          .op = &c.op,
+          .shares = &shares_};
 }
 
 double Runner::run_once(const Call& call, bool peer) {
@@ -150,10 +178,27 @@ double Runner::run_peer_once(const Call& call) {
   return duration;
 }
 
-std::uint64_t Runner::count_wrong(const Case& c, const Call& call, std::uint64_t iteration) const {
-  std::uint64_t wrong = c.pattern.wrong_results(call.recv, c.count, iteration);
-  if (call.send != call.recv) wrong += c.pattern.wrong_inputs(call.send, c.count, iteration);
-  return wrong + send_.broken_canaries() + recv_.broken_canaries();
+std::uint64_t Runner::count_wrong(const Case& c, Placement placement, const Call& call, std::uint64_t iteration) const {
+  std::uint64_t wrong = wrong_inputs(c, placement, call, iteration) + send_.broken_canaries() + recv_.broken_canaries();
+  for (const Origin& origin : origins_of(traits_, call.extent)) {
+    const auto* data = static_cast<const std::byte*>(call.recv) + origin.at * c.type.size;
+    wrong += origin.rank == kReduction
+                 ? c.pattern.wrong_results(data, origin.count, iteration, origin.from)
+                 : c.pattern.wrong_copies(origin.rank, data, origin.count, iteration, origin.from);
+  }
+  return wrong;
+}
+
+/// The input must be as it was, but for what the result took the place of.
+std::uint64_t Runner::wrong_inputs(const Case& c, Placement placement, const Call& call,
+                                   std::uint64_t iteration) const {
+  const Buffers buffers = buffers_of(traits_, call.extent, placement == Placement::in_place);
+  const auto* send = static_cast<const std::byte*>(call.send);
+  if (!buffers.joined) return c.pattern.wrong_inputs(send, buffers.send, iteration);
+  if (buffers.recv >= buffers.send) return 0;
+  const std::size_t after = buffers.recv_at + buffers.recv;
+  return c.pattern.wrong_inputs(send, buffers.recv_at, iteration) +
+         c.pattern.wrong_inputs(send + after * c.type.size, buffers.send - after, iteration, after);
 }
 
 Timing Runner::timing_of(const std::vector<double>& durations, std::uint64_t bytes) const {
@@ -162,14 +207,15 @@ Timing Runner::timing_of(const std::vector<double>& durations, std::uint64_t byt
   timing.time_us = summary.mean;
   timing.p50_us = summary.p50;
   timing.p99_us = summary.p99;
+  if (traits_.bus_factor.empty()) return timing;
   constexpr double kBytesPerMicroToGiga = 1e-3;
   timing.algbw_gbs = summary.mean > 0 ? static_cast<double>(bytes) / summary.mean * kBytesPerMicroToGiga : 0.0;
-  timing.busbw_gbs = *timing.algbw_gbs * collective_.bus_factor_of(session_.size());
+  timing.busbw_gbs = *timing.algbw_gbs * traits_.bus_factor_of(session_.size());
   return timing;
 }
 
 std::string Runner::peer_problem(const Call& call) const {
-  if (call.count > static_cast<std::size_t>(INT_MAX)) return "peer: MPI's counts end at 2^31 − 1";
+  if (call.extent.count > static_cast<std::size_t>(INT_MAX)) return "peer: MPI's counts end at 2^31 − 1";
   const std::string lacking = collective_.peer_lacks(call);
   return lacking.empty() ? "" : "peer: " + lacking;
 }

@@ -186,6 +186,14 @@ int Session::broadcast(int value) {
   return value;
 }
 
+std::vector<int> Session::gather(int value) {
+  std::vector<int> values(static_cast<std::size_t>(size_));
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi_check(MPI_Iallgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, comm_, &request), "MPI_Iallgather");
+  wait(request, "MPI_Iallgather");
+  return values;
+}
+
 void Session::finalize() {
   MPI_Comm_free(&comm_);
   MPI_Finalize();
@@ -210,18 +218,19 @@ void Session::die(const std::string& message, int status) const noexcept {
   ::_exit(status);
 }
 
-std::string Session::memory_problem(std::uint64_t buffer_bytes, int buffers) {
+std::string Session::memory_problem(double buffer_bytes, std::uint64_t max_bytes) {
   MPI_Comm host = MPI_COMM_NULL;
   mpi_check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   int rank_on_host = 0;
   int ranks_on_host = 1;
   MPI_Comm_rank(host, &rank_on_host);
   MPI_Comm_size(host, &ranks_on_host);
+  mpi_check(MPI_Allreduce(MPI_IN_PLACE, &buffer_bytes, 1, MPI_DOUBLE, MPI_SUM, host), "MPI_Allreduce");
   mpi_check(MPI_Comm_free(&host), "MPI_Comm_free");
   std::string problem;
   if (rank_on_host == 0) {
     problem = umbel::bench::memory_problem(
-        {.buffer_bytes = buffer_bytes, .buffers = buffers, .ranks = ranks_on_host, .available = available_memory()});
+        {.bytes = buffer_bytes, .ranks = ranks_on_host, .max_bytes = max_bytes, .available = available_memory()});
   }
   if (!problem.empty()) problem = places_[static_cast<std::size_t>(rank_)].host + ": " + problem;
   // the lowest rank that sees a problem says it to all

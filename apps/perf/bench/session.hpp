@@ -59,9 +59,13 @@ class Session {
   /// Rank 0's value.
   int broadcast(int value);
 
-  /// Why the memory of a host does not hold so many buffers for each of its ranks; "" when all hosts' does, or when one
-  /// does not say. Collective, and before any of them is made; the same text on all ranks.
-  std::string memory_problem(std::uint64_t buffer_bytes, int buffers);
+  /// Every rank's value, on all ranks.
+  std::vector<int> gather(int value);
+
+  /// Why the memory of a host does not hold the buffers of its ranks; "" when all hosts' does, or when one does not
+  /// say. Collective, and before any of them is made; the same text on all ranks.
+  /// @param buffer_bytes  of this rank  @param max_bytes  the size of a call that they are for
+  std::string memory_problem(double buffer_bytes, std::uint64_t max_bytes);
 
   /// MPI_Finalize. All ranks.
   void finalize();

@@ -61,12 +61,4 @@ std::vector<std::uint64_t> sweep(std::uint64_t first, std::uint64_t last, std::u
   }
 }
 
-std::vector<std::uint64_t> counts_of(const std::vector<std::uint64_t>& bytes, std::uint64_t size) {
-  std::vector<std::uint64_t> counts;
-  for (const std::uint64_t b : bytes) {
-    if (counts.empty() || counts.back() != b / size) counts.push_back(b / size);
-  }
-  return counts;
-}
-
 }  // namespace umbel::bench

@@ -16,7 +16,4 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 /// up to and including `last`. After 0 comes 1. At least one size.
 std::vector<std::uint64_t> sweep(std::uint64_t first, std::uint64_t last, std::uint64_t step, std::uint64_t factor);
 
-/// Element counts for a type of `size` bytes, rounded down, without repetitions.
-std::vector<std::uint64_t> counts_of(const std::vector<std::uint64_t>& bytes, std::uint64_t size);
-
 }  // namespace umbel::bench

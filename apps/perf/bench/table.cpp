@@ -77,7 +77,8 @@ void Table::print_footer(const Totals& totals) {
   } else {
     fmt::print("# Out of bounds values : {} {}\n", totals.wrong(), totals.wrong() == 0 ? "OK" : "FAILED");
   }
-  fmt::print("# Avg bus bandwidth    : {:g} \n#\n", totals.mean_busbw());
+  const std::optional<double> busbw = totals.mean_busbw();
+  fmt::print("# Avg bus bandwidth    : {} \n#\n", busbw ? fmt::format("{:g}", *busbw) : "N/A");
   std::fflush(stdout);
 }
 

@@ -15,5 +15,6 @@ Algorithm bruck();
 Algorithm neighbor();
 Algorithm pat();
 Algorithm hierarchical_ring();
+Algorithm hierarchical_leader();
 
 }  // namespace umbel::algos::all_gather

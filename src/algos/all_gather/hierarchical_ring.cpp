@@ -216,7 +216,8 @@ Algorithm hierarchical_ring() {
                            .steps = "N−1, + 1 or 2 inside nodes",
                            .sent = "n(N−1) over the network, n(N(S−1)) read by node-mates",
                            .source = "Thakur, Rabenseifner & Gropp 2005; Träff 2006",
-                           .collective = Collective::all_gather},
+                           .collective = Collective::all_gather,
+                           .unequal = Unequal::staged},
                           {build, traffic, folds_nothing, cost});
 }
 

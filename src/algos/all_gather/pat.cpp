@@ -66,7 +66,8 @@ Algorithm pat() {
                      .steps = "⌊log₂ p⌋, in ⌈log₂ p⌉ rounds",
                      .sent = "n(p−1)",
                      .source = "Jeaugey 2025 (NCCL)",
-                     .collective = Collective::all_gather},
+                     .collective = Collective::all_gather,
+                     .unequal = Unequal::always},
                     {build, traffic, folds_nothing, cost});
 }
 

@@ -244,12 +244,7 @@ double node_pairs_cost(const CostQuery& query, Messages messages) {
   const double inside = mates * (query.spec.direct ? t.read_direct(n) : t.copy(n) + t.read(n));
   const double flags = (given + taken) * t.flag() * 0.5 + (sent + received + 1) * t.flags(mates);
   const double local = t.copy(n) + inside + remote * (t.copy(n) + t.read(n)) * t.spill(slots) + chunks * flags;
-  double link = 0;  // shares over the busiest node's link
-  for (int node = 0; node < t.nodes(); ++node) {
-    const auto members = static_cast<double>(shape.node_ranks(node).size());
-    link = std::max(link, members * (t.ranks() - members));
-  }
-  const double wire = link * t.wire(n) + (sent + received) * chunks * t.post();
+  const double wire = shares_over_a_link(shape) * t.wire(n) + (sent + received) * chunks * t.post();
   // What is given to the first message, and taken from the last one, shows.
   return t.message() + std::max(wire, local) + std::min(wire, local) / (chunks * std::max(1.0, sent));
 }

@@ -46,13 +46,8 @@ double cost(const CostQuery& query) {
   else
     local += mates * (chunks * t.flag() + (t.copy(n) + t.read(n)) * t.spill(slots));
   if (t.one_node()) return local;
-  double link = 0;  // messages of a share over the busiest node's link
-  for (int node = 0; node < t.nodes(); ++node) {
-    const auto ranks = static_cast<int>(query.shape.node_ranks(node).size());
-    link = std::max(link, static_cast<double>(ranks) * (t.ranks() - ranks));
-  }
   const int remote = t.ranks() - query.shape.smallest_node();
-  return t.message() + remote * chunks * t.post() + std::max(link * t.wire(n), local);
+  return t.message() + remote * chunks * t.post() + std::max(shares_over_a_link(query.shape) * t.wire(n), local);
 }
 
 }  // namespace

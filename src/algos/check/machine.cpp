@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,21 @@ std::uint64_t total_of(const ShareLists::List& list) {
   return std::reduce(list.count.begin(), list.count.end(), std::uint64_t{0});
 }
 
-/// What `rank` knows of the shares of a v-form: of others' in a gather or scatter it knows only as their root.
+/// Shares one after the other, that of rank `from` first.
+ShareLists::List listed(std::vector<std::uint64_t> count, std::size_t from) {
+  ShareLists::List list{.count = std::move(count), .first = {}};
+  list.first.resize(list.count.size());
+  std::uint64_t next = 0;
+  for (std::size_t k = 0; k < list.count.size(); ++k) {
+    const std::size_t r = (from + k) % list.count.size();
+    list.first[r] = next;
+    next += list.count[r];
+  }
+  return list;
+}
+
+/// What `rank` knows of the shares of a v-form: of others' in a gather or scatter it knows only as their root. Where
+/// they lie is its own affair, but in what is reduced.
 ShareLists lists_for(const Operation& op, Rank rank) {
   const Program& p = op.programs.front();
   const auto ranks = static_cast<std::size_t>(p.ranks), me = static_cast<std::size_t>(rank);
@@ -32,10 +47,11 @@ ShareLists lists_for(const Operation& op, Rank rank) {
   if (p.collective == Collective::all_to_all) {
     given.assign(op.shares.begin() + static_cast<std::ptrdiff_t>(me * ranks),
                  op.shares.begin() + static_cast<std::ptrdiff_t>((me + 1) * ranks));
-    for (std::size_t from = 0; from < ranks; ++from) taken[from] = op.shares[from * ranks + me];
     taken.resize(ranks);
+    for (std::size_t from = 0; from < ranks; ++from) taken[from] = op.shares[from * ranks + me];
   }
-  ShareLists lists{.input = {given, packed(given)}, .output = {taken, packed(taken)}};
+  const std::size_t from = reduces(p.collective) ? 0 : (me + 1) % ranks;
+  ShareLists lists{.input = listed(given, from), .output = listed(taken, from)};
   const bool root_alone = p.collective == Collective::gather || p.collective == Collective::scatter;
   if (!root_alone || rank == p.root) return lists;
   for (ShareLists::List* list : {&lists.input, &lists.output})

@@ -130,7 +130,7 @@ class Machine {
 
   // machine_data.cpp: slices, values, transfers
   Cells resolve(const LaneRun& lane, const Slice& slice, const char* role);
-  Cells resolve_user(const LaneRun& lane, const Slice& slice, const Extent& extent, const char* role);
+  Cells resolve_user(const LaneRun& lane, const Slice& slice, Extent extent, const char* role);
   Cells resolve_window(const LaneRun& lane, const Slice& slice, const Extent& extent);
   void touch(const LaneRun& lane, const Instr& in, const Cells& cells, bool writes, Epoch self);
   void copy(const LaneRun& lane, const Instr& in);

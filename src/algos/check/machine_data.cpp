@@ -34,8 +34,12 @@ Machine::Cells Machine::resolve(const LaneRun& lane, const Slice& slice, const c
   return resolve_user(lane, slice, extent, role);
 }
 
-Machine::Cells Machine::resolve_user(const LaneRun& lane, const Slice& slice, const Extent& extent, const char* role) {
+Machine::Cells Machine::resolve_user(const LaneRun& lane, const Slice& slice, Extent extent, const char* role) {
   const Extent held = this->held(lane.operation, slice.rank, slice.buffer);
+  // Of a buffer that holds its owner's share alone, only the place in that counts (user_offset).
+  const Binding& b = binding(lane.operation, lane.rank);
+  if (b.own_share[slice.buffer == Buffer::output ? 1 : 0])
+    extent.first += held.first - share_extent(b, slice.buffer, slice.rank).first;
   if (extent.count != 0 && (extent.first < held.first || extent.first + extent.count > held.first + held.count)) {
     fail(Fault::bounds, [&] {
       return fmt::format("{}: elements {} to {} of rank {}'s {}, which holds {} from {} ({})", where(lane),

@@ -2,6 +2,8 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/lanes/pairs.hpp"
 
+#include <algorithm>
+
 #include "algos/order.hpp"
 #include "algos/stream.hpp"
 
@@ -148,6 +150,15 @@ PairsSetup pairs_with_root(Collective collective, Rank rank, const Shape& shape,
 }
 
 void write_pairs(Builder& builder, const PairsSetup& setup) { Pairs(builder, setup).write(); }
+
+double shares_over_a_link(const Shape& shape) {
+  double most = 0;
+  for (int node = 0; node < shape.nodes(); ++node) {
+    const auto ranks = static_cast<double>(shape.node_ranks(node).size());
+    most = std::max(most, ranks * (shape.ranks() - ranks));
+  }
+  return most;
+}
 
 Program build_pairs(Rank rank, const Shape& shape, const Spec& spec, const PairsSetup& setup) {
   Builder b(rank, shape, {.collective = setup.collective, .root = spec.root, .chunks = true}, kPairKinds);

@@ -46,6 +46,9 @@ PairsSetup pairs_with_root(Collective collective, Rank rank, const Shape& shape,
 /// Writes the lanes of one rank.
 void write_pairs(Builder& builder, const PairsSetup& setup);
 
+/// Shares of an all-to-all that leave the busiest node.
+double shares_over_a_link(const Shape& shape);
+
 /// A whole program of them.
 Program build_pairs(Rank rank, const Shape& shape, const Spec& spec, const PairsSetup& setup);
 

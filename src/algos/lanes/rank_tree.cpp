@@ -8,24 +8,6 @@
 #include "algos/order.hpp"
 
 namespace umbel::algos {
-namespace {
-
-Rank leader(const Group& group, Rank root) {
-  return std::ranges::find(group.ranks, root) != group.ranks.end() ? root : group.ranks.front();
-}
-
-void join(const Group& group, Tree& tree) {
-  const Rank top = leader(group, tree.root);
-  if (group.is_node())
-    for (Rank rank : group.ranks)
-      if (rank != top) tree.hang(rank, top);
-  for (const Group& child : group.children) {
-    if (const Rank below = leader(child, tree.root); below != top) tree.hang(below, top);
-    join(child, tree);
-  }
-}
-
-}  // namespace
 
 RankTree::RankTree(Tree tree) : tree_(std::move(tree)), sizes_(tree_.parent.size(), 0) {
   for (Rank rank = 0; rank < static_cast<Rank>(sizes_.size()); ++rank)
@@ -55,7 +37,7 @@ RankTree binomial_tree(const Shape& shape, Rank root) {
 
 RankTree group_tree(const Shape& shape, Rank root) {
   Tree tree(root, shape.ranks());
-  join(shape.root(), tree);
+  hang_mates(tree, shape, hang_groups(tree, shape, 0, [](int) { return 0; }));
   return RankTree(std::move(tree));
 }
 

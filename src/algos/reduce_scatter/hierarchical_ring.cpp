@@ -254,7 +254,8 @@ Algorithm hierarchical_ring() {
                         .steps = "N−1, + 1 or 2 inside nodes",
                         .sent = "n(N−1) over the network, n·N(R−1) read by node-mates",
                         .source = "Patarasuk & Yuan 2009; hierarchy as in Horovod and NCCL",
-                        .collective = Collective::reduce_scatter},
+                        .collective = Collective::reduce_scatter,
+                        .unequal = Unequal::always},
                        {build, traffic, canonical, cost});
   algorithm.refuses = refuses;
   return algorithm;

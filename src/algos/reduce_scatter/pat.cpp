@@ -224,7 +224,8 @@ Algorithm pat() {
                      .steps = "⌊log₂ p⌋, in ⌈log₂ p⌉ rounds",
                      .sent = "n(p−1)",
                      .source = "Jeaugey 2025 (NCCL)",
-                     .collective = Collective::reduce_scatter},
+                     .collective = Collective::reduce_scatter,
+                     .unequal = Unequal::always},
                     {build, traffic, canonical, cost});
 }
 

@@ -13,6 +13,7 @@ Algorithm ring();
 Algorithm halving();
 Algorithm pat();
 Algorithm hierarchical_ring();
+Algorithm hierarchical_leader();
 Algorithm pairwise();
 
 }  // namespace umbel::algos::reduce_scatter

@@ -33,7 +33,43 @@ expect 2 "there is no algorithm 'rign'" show --algorithm rign --ranks 4
 expect 2 "there is no algorithm 'rign'; there are one_shot, " prove --algorithm rign
 expect 2 'rank 4 is not one of 4 ranks' show --algorithm ring --ranks 4 --rank 4
 expect 2 'ranks' show --algorithm ring --ranks none
-expect 2 'explain: no such subcommand; there are prove, show' explain
+expect 2 'price: no such subcommand; there are prove, show, simulate, explain' price
 expect 2 'A subcommand is required'
 expect 2 'not expected: --fast 5' prove --fast 5
 expect 2 '' show --algorithm ring --ranks 4 --nodes 0,1
+
+expect 0 'fastest; 8 one_shot' simulate --ranks 4 --sizes 8
+expect 0 'not possible: one_shot: needs all ranks on one node' simulate --ranks 4 --nodes 2 --sizes 8,64K
+expect 0 'ring' simulate --algorithm ring --ranks 4 --nodes 4 --sizes 1K:1M:x32
+expect 1 'not possible: one_shot' simulate --algorithm one_shot --ranks 4 --nodes 2 --sizes 8
+expect 0 '> one_shot' explain --ranks 4 --bytes 8
+expect 0 'the least predicted time' explain --ranks 8 --nodes 2 --bytes 1M
+expect 2 "'8:4' does not go up" simulate --ranks 4 --sizes 8:4
+expect 2 "'8x' is not a size" simulate --ranks 4 --sizes 8x
+expect 2 '--ranks' simulate --sizes 8
+expect 2 'there is no collective' simulate --collective all --ranks 4
+expect 2 'rign' simulate --algorithm rign --ranks 4
+expect 2 '6 bytes are not a whole number of fp32 elements' explain --ranks 4 --bytes 6
+expect 2 'root 4 is not one of 4 ranks' explain --ranks 4 --root 4 --bytes 8
+expect 2 'cannot read /nowhere' simulate --ranks 4 --cluster /nowhere
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+echo '{"wire_beta": 1e-10, "rails": 2, "uplinks": [{"beta": 1e-9}]}' >"$folder/cluster.json"
+echo '{"wire_bet": 1}' >"$folder/wrong.json"
+echo '{"rails": 0}' >"$folder/no_rails.json"
+expect 0 'fastest' simulate --ranks 8 --nodes 4 --sizes 1M --cluster "$folder/cluster.json" --json "$folder/out.json"
+grep -q '"rails": 2' "$folder/out.json"
+grep -q '"simulated_us"' "$folder/out.json"
+expect 2 "no figure 'wire_bet'; there are flag_s" simulate --ranks 8 --cluster "$folder/wrong.json"
+expect 2 'rails is 0: must be at least 1' simulate --ranks 8 --cluster "$folder/no_rails.json"
+cat >"$folder/measured.json" <<'JSON'
+{"ranks": 4, "nodes": 1, "collective": "all_reduce", "rows": [
+  {"size_bytes": 1024, "count": 256, "dtype": "fp32", "op": "sum", "root": -1, "algorithm": "one_shot",
+   "out_of_place": {"time_us": 2.5}, "in_place": {"time_us": 2.4}, "model_us": 1.0, "peer": null},
+  {"size_bytes": 2048, "count": 512, "dtype": "fp32", "op": "sum", "root": null, "algorithm": null,
+   "out_of_place": {"time_us": null}, "in_place": {"time_us": null}}]}
+JSON
+expect 0 'of 1 rows' simulate --compare "$folder/measured.json"
+expect 2 'was measured on 4 ranks, not 5' simulate --compare "$folder/measured.json" --ranks 5
+expect 2 'is not what a perf app writes' simulate --compare "$folder/cluster.json"

@@ -257,6 +257,43 @@ TEST(Data, EveryIterationDiffersAndEveryFlawIsCounted) {
   EXPECT_EQ(pattern.wrong_results(result.data(), kCount, 1), 2U);
 }
 
+TEST(Data, MovedDataIsKnownOnEveryRank) {
+  constexpr std::size_t kCount = 150'000;  // more than two periods
+  constexpr std::uint64_t kIteration = 9;
+  for (const TypeInfo& type : all_types()) {
+    const Pattern mine(type, 1, kSeed);
+    const Pattern other(type, 2, kSeed);
+    std::vector<std::byte> input(kCount * type.size);
+    other.fill(input.data(), kCount, kIteration);
+    EXPECT_EQ(mine.wrong_copies(2, input.data(), kCount, kIteration), 0U) << type.name;
+    EXPECT_GT(mine.wrong_copies(1, input.data(), kCount, kIteration), kCount / 2) << type.name;
+    EXPECT_GT(mine.wrong_copies(2, input.data(), kCount, kIteration + 1), kCount / 2) << type.name;
+    for (const std::size_t from : {std::size_t{0}, std::size_t{1}, std::size_t{12345}, Pattern::kPeriod}) {
+      std::byte* part = &input[from * type.size];
+      EXPECT_EQ(mine.wrong_copies(2, part, 1000, kIteration, from), 0U) << type.name << from;
+      EXPECT_GT(mine.wrong_copies(2, part, 1000, kIteration, from + 1), 500U) << type.name << from;
+      EXPECT_EQ(other.wrong_inputs(part, kCount - from, kIteration, from), 0U) << type.name << from;
+      part[999 * type.size] ^= std::byte{1};
+      EXPECT_EQ(mine.wrong_copies(2, part, 1000, kIteration, from), 1U) << type.name << from;
+      EXPECT_EQ(mine.wrong_copies(2, part, 999, kIteration, from), 0U) << type.name << from;
+      part[999 * type.size] ^= std::byte{1};
+    }
+  }
+}
+
+TEST(Data, PartsOfAReductionAreKnown) {
+  const TypeInfo type = *find_type("int32");
+  const OpInfo op = *find_op("sum");
+  const Pattern pattern(type, op, 3, 0, kSeed);
+  std::vector<std::int32_t> result(100);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const std::size_t at = (2 * 7919 + 500 + i) % Pattern::kPeriod;
+    result[i] = static_cast<std::int32_t>(expected_element(type, op, 3, kSeed, at).bits);
+  }
+  EXPECT_EQ(pattern.wrong_results(result.data(), result.size(), 2, 500), 0U);
+  EXPECT_GT(pattern.wrong_results(result.data(), result.size(), 2, 0), 90U);
+}
+
 TEST(Buffer, CanariesNoticeEachByteBesideTheData) {
   Buffer buffer(1000);
   auto* bytes = static_cast<unsigned char*>(buffer.data());

@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 namespace umbel::bench {
 namespace {
 
@@ -15,27 +13,23 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t kGiga = std::uint64_t{1} << 30U;
 
+constexpr double kGigas = 1024.0 * 1024.0 * 1024.0;
+
 TEST(Memory, WhatFitsIsNoProblem) {
-  EXPECT_EQ(memory_problem({.buffer_bytes = 2 * kGiga, .buffers = 2, .ranks = 4, .available = 16 * kGiga}), "");
-  EXPECT_EQ(memory_problem({.buffer_bytes = 0, .buffers = 2, .ranks = 1, .available = 0}), "");
+  EXPECT_EQ(memory_problem({.bytes = 16 * kGigas, .ranks = 4, .max_bytes = 2 * kGiga, .available = 16 * kGiga}), "");
+  EXPECT_EQ(memory_problem({.bytes = 0, .ranks = 1, .max_bytes = 0, .available = 0}), "");
 }
 
 TEST(Memory, WhatDoesNotIsToldWithBothSizes) {
-  EXPECT_THAT(memory_problem({.buffer_bytes = 20 * kGiga, .buffers = 2, .ranks = 4, .available = 16 * kGiga}),
-              AllOf(HasSubstr("160.0G are needed"), HasSubstr("16.0G are available"), HasSubstr("-e to 2048M")));
-  EXPECT_NE(memory_problem({.buffer_bytes = 2 * kGiga + 1, .buffers = 2, .ranks = 4, .available = 16 * kGiga}), "");
-}
-
-TEST(Memory, SizesThatOverflowAreTooLarge) {
-  EXPECT_NE(memory_problem({.buffer_bytes = std::numeric_limits<std::uint64_t>::max(),
-                            .buffers = 2,
-                            .ranks = 8,
-                            .available = 16 * kGiga}),
+  EXPECT_THAT(memory_problem({.bytes = 160 * kGigas, .ranks = 4, .max_bytes = 20 * kGiga, .available = 16 * kGiga}),
+              AllOf(HasSubstr("160.0G are needed (the buffers of 4 ranks here, for calls of 20.0G)"),
+                    HasSubstr("16.0G are available"), HasSubstr("-e to 2048M")));
+  EXPECT_NE(memory_problem({.bytes = 16 * kGigas + 4, .ranks = 4, .max_bytes = 2 * kGiga, .available = 16 * kGiga}),
             "");
 }
 
 TEST(Memory, NobodyKnowsNobodyRefuses) {
-  EXPECT_EQ(memory_problem({.buffer_bytes = 20 * kGiga, .buffers = 2, .ranks = 4}), "");
+  EXPECT_EQ(memory_problem({.bytes = 160 * kGigas, .ranks = 4, .max_bytes = 20 * kGiga}), "");
 }
 
 TEST(Memory, MeminfoIsRead) {

@@ -5,19 +5,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace umbel::bench {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-Parsed parse(std::vector<const char*> arguments, int ranks = 4) {
-  arguments.insert(arguments.begin(), "all_reduce_perf");
-  return parse_options(static_cast<int>(arguments.size()), arguments.data(), ranks);
+Parsed parse(std::vector<const char*> arguments, int ranks = 4, const Traits& traits = collectives::kAllReduce) {
+  arguments.insert(arguments.begin(), traits.program.data());
+  return parse_options(traits, static_cast<int>(arguments.size()), arguments.data(), ranks);
 }
 
 TEST(Options, NcclTestsForms) {
@@ -33,7 +37,6 @@ TEST(Options, NcclTestsForms) {
   EXPECT_EQ(options.warmup, 3);
   EXPECT_EQ(options.check, 2);
   EXPECT_EQ(options.cycles, 5);
-  EXPECT_EQ(options.root, 3);
   EXPECT_EQ(options.across, Across::mean);
   EXPECT_TRUE(options.cpu_time);
   EXPECT_DOUBLE_EQ(options.timeout_s, 2.5);
@@ -55,6 +58,45 @@ TEST(Options, AllMeansAll) {
   EXPECT_EQ(parsed.options->ops.size(), 13U);
 }
 
+TEST(Options, RootsAreOneOrAll) {
+  const auto roots = [](std::vector<const char*> arguments, const Traits& traits) {
+    return parse(std::move(arguments), 4, traits).options->roots;
+  };
+  EXPECT_THAT(roots({}, collectives::kReduce), ElementsAre(0));
+  EXPECT_THAT(roots({"-r", "3"}, collectives::kReduce), ElementsAre(3));
+  EXPECT_THAT(roots({"-r", "all"}, collectives::kGather), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(roots({"-r", "-1"}, collectives::kGather), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(roots({"-r", "3"}, collectives::kAllGather), ElementsAre(0));
+}
+
+TEST(Options, WhatHasNoMeaningHasNoInfluence) {
+  const Parsed gather = parse({"-o", "all", "-d", "half"}, 4, collectives::kGather);
+  ASSERT_EQ(gather.options->ops.size(), 1U);
+  EXPECT_EQ(gather.options->ops[0].name, "none");
+  EXPECT_EQ(gather.options->types[0].dtype, UMBEL_FP16);
+  EXPECT_EQ(parse({"-o", "bogus"}, 4, collectives::kGather).status, kExitUsage);
+  const Parsed barrier = parse({"-d", "all", "-b", "8", "-e", "1G"}, 4, collectives::kBarrier);
+  ASSERT_EQ(barrier.options->types.size(), 1U);
+  EXPECT_EQ(barrier.options->types[0].name, "none");
+  EXPECT_EQ(barrier.options->max_bytes, 0U);
+}
+
+class Configured : public ::testing::Test {
+ protected:
+  static std::vector<std::string> named(const char* text, const Traits& traits) {
+    ::setenv("UMBEL_ALGORITHM", text, 1);
+    return parse({}, 4, traits).options->named;
+  }
+  void TearDown() override { ::unsetenv("UMBEL_ALGORITHM"); }
+};
+
+TEST_F(Configured, AlgorithmOfThisCollective) {
+  EXPECT_THAT(named("ring", collectives::kAllReduce), ElementsAre("ring"));
+  EXPECT_THAT(named("broadcast:chain,all_reduce:central", collectives::kAllReduce), ElementsAre("central"));
+  EXPECT_THAT(named("broadcast:central", collectives::kAllReduce), IsEmpty());
+  EXPECT_THAT(named("auto", collectives::kAllReduce), IsEmpty());
+}
+
 TEST(Options, WrongUsageIsStatusTwo) {
   for (const std::vector<const char*>& bad : std::vector<std::vector<const char*>>{{"--bogus"},
                                                                                    {"stray"},
@@ -70,6 +112,7 @@ TEST(Options, WrongUsageIsStatusTwo) {
                                                                                    {"-o", "band"},
                                                                                    {"-d", "int,float", "-o", "lor"},
                                                                                    {"-r", "4"},
+                                                                                   {"-r", "-2"},
                                                                                    {"-a", "4"},
                                                                                    {"-T", "nan"},
                                                                                    {"-T", "0"},

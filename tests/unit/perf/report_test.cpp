@@ -45,7 +45,8 @@ TEST(Report, TotalsCountPlacements) {
   totals.add(Row{});
   EXPECT_EQ(totals.wrong(), 3U);
   EXPECT_EQ(totals.checked(), 1U);
-  EXPECT_DOUBLE_EQ(totals.mean_busbw(), 3.0);
+  EXPECT_EQ(totals.mean_busbw(), 3.0);
+  EXPECT_EQ(Totals().mean_busbw(), std::nullopt);
 }
 
 TEST(Report, AFileThatCannotBeWrittenIsNamed) {

@@ -36,8 +36,6 @@ TEST(Sizes, SweepByFactorAndByStep) {
               ElementsAre(std::uint64_t{1} << 60U));  // the next overflows
 }
 
-TEST(Sizes, CountsWithoutRepetition) { EXPECT_THAT(counts_of({0, 1, 2, 4, 8}, 4), ElementsAre(0, 1, 2)); }
-
 TEST(Statistics, MeanAndPercentiles) {
   std::vector<double> values;
   for (int i = 100; i >= 1; --i) values.push_back(i);

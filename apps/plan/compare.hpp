@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#pragma once
+
+#include "plan.hpp"
+
+namespace umbel::plan {
+
+/// Prints the times of a perf app's --json file beside those of the simulator. @throws InvalidArgument
+int compare(const SimulateOptions& options);
+
+}  // namespace umbel::plan

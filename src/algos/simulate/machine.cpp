@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include "algos/simulate/machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace umbel::algos::simulate {
+namespace {
+
+// What a lane may do in one turn; the executor's steps.
+constexpr std::uint64_t kTurnBytes = 128U << 10U;
+constexpr std::uint32_t kTurnSteps = 64;
+
+double spill_of(const Cluster& cluster, const Binding& binding) {
+  const double window = static_cast<double>(binding.window_bytes);
+  if (window <= cluster.cache_bytes) return 1;
+  return std::min(cluster.spill_worst, 1 + cluster.spill_per_doubling * std::log2(window / cluster.cache_bytes));
+}
+
+}  // namespace
+
+Machine::Machine(std::span<const Program> programs, const Binding& binding, const Shape& shape, const Cluster& cluster,
+                 const Limits& limits)
+    : programs_(programs),
+      binding_(binding),
+      shape_(shape),
+      cluster_(cluster),
+      limits_(limits),
+      spill_(spill_of(cluster, binding)),
+      network_(shape, cluster, fluid_) {
+  for (int node = 0; node < shape.nodes(); ++node) {
+    const auto ranks = static_cast<double>(shape.node_ranks(node).size());
+    const bool crowded = cluster.cores_per_node > 0 && ranks > cluster.cores_per_node;
+    cores_.push_back(crowded ? fluid_.add_resource(cluster.cores_per_node) : -1);
+    buses_.push_back(cluster.memory_beta > 0 ? fluid_.add_resource(1 / cluster.memory_beta) : -1);
+  }
+  ranks_.resize(programs.size());
+  running_ = programs.size();
+  for (Rank rank = 0; rank < static_cast<Rank>(programs.size()); ++rank) {
+    RankRun& run = at(rank);
+    run.semaphores.resize(program(rank).semaphores.size());
+    for (const Lane& lane : program(rank).lanes) run.lanes.emplace_back().pc = lane.begin;
+    run.live = run.lanes.size();
+    if (run.live == 0)
+      --running_;
+    else
+      push(0, What::thread, rank);
+    run.idle = true;
+  }
+}
+
+Outcome Machine::run() {
+  while (running_ > 0 && !queue_.empty()) {
+    const Event event = queue_.top();
+    queue_.pop();
+    now_ = event.time;
+    handle(event);
+    if (outcome_.instructions > limits_.instructions)
+      throw Refusal{fmt::format("more than {} instructions would have to be simulated", limits_.instructions)};
+  }
+  if (running_ > 0) stuck();
+  for (const RankRun& run : ranks_) {
+    outcome_.seconds = std::max(outcome_.seconds, run.end);
+    outcome_.busiest_thread_s = std::max(outcome_.busiest_thread_s, run.busy_s);
+  }
+  outcome_.busiest_link_s = network_.busiest();
+  outcome_.shared = fluid_.shared();
+  return outcome_;
+}
+
+void Machine::push(double time, What what, int a, int b, std::uint32_t version) {
+  queue_.push({time, events_++, what, a, b, version});
+}
+
+void Machine::push_forecasts() {
+  for (const Fluid::Forecast& f : fluid_.forecasts()) push(f.time, What::forecast, f.flow, 0, f.version);
+  fluid_.clear();
+}
+
+void Machine::handle(const Event& event) {
+  switch (event.what) {
+    case What::thread:
+      resume(event.a);
+      break;
+    case What::signal:
+      ++at(event.a).semaphores[static_cast<std::size_t>(event.b)].signals;
+      wake(event.a);
+      break;
+    case What::forecast: {
+      const bool over = fluid_.finish({event.a, event.version, event.time});
+      push_forecasts();
+      if (!over) break;
+      const int owner = flow_owner_[static_cast<std::size_t>(event.a)];
+      if (owner >= 0)
+        resume(owner);
+      else
+        sent(-1 - owner);
+      break;
+    }
+    case What::departure:
+      depart(event.a);
+      break;
+    case What::arrival:
+      at(message(event.a).to).arrived.push_back(event.a);
+      wake(message(event.a).to);
+      break;
+  }
+}
+
+void Machine::stuck() const {
+  std::string where;
+  for (std::size_t rank = 0; rank < ranks_.size() && where.empty(); ++rank)
+    for (std::size_t n = 0; n < ranks_[rank].lanes.size() && where.empty(); ++n) {
+      const LaneRun& lane = ranks_[rank].lanes[n];
+      const Program& p = programs_[rank];
+      if (!lane.ended)
+        where = fmt::format("rank {}, lane {}: {}", rank, n,
+                            lane.pc < p.lanes[n].end ? to_text(p, p.instrs[lane.pc]) : "a transfer is missing");
+    }
+  throw Refusal{fmt::format("the programs get stuck: {}", where)};
+}
+
+/// The thread is busy for that long, with `bytes` over the memory bus; then resume() goes on.
+void Machine::work(Rank rank, double seconds, double bytes) {
+  at(rank).busy_s += seconds;
+  const auto node = static_cast<std::size_t>(shape_.node_of(rank));
+  std::vector<Fluid::Use> uses;
+  if (seconds > 0 && cores_[node] >= 0) uses.push_back({cores_[node], 1});
+  if (seconds > 0 && buses_[node] >= 0 && bytes > 0) uses.push_back({buses_[node], bytes / seconds});
+  if (uses.empty()) {
+    push(now_ + seconds, What::thread, rank);
+    return;
+  }
+  begin_flow(seconds, 1, uses, rank);
+}
+
+void Machine::begin_flow(double amount, double fastest, std::span<const Fluid::Use> uses, int owner) {
+  const auto flow = static_cast<std::size_t>(fluid_.start(now_, amount, fastest, uses));
+  if (flow_owner_.size() <= flow) flow_owner_.resize(flow + 1);
+  flow_owner_[flow] = owner;
+  push_forecasts();
+}
+
+void Machine::wake(Rank rank) {
+  if (at(rank).idle) proceed(rank);
+}
+
+/// The thread is through with what it did.
+void Machine::resume(Rank rank) {
+  RankRun& run = at(rank);
+  if (!run.idle) finish_instr(rank);
+  proceed(rank);
+}
+
+/// Goes on until the thread is busy, or has nothing to do.
+void Machine::proceed(Rank rank) {
+  RankRun& run = at(rank);
+  run.idle = false;
+  while (run.live > 0) {
+    if (run.lane < 0) {
+      if (serve_network(rank)) return;
+      run.lane = 0;
+    }
+    if (turn(rank)) return;
+    if (++run.lane < static_cast<int>(run.lanes.size())) continue;
+    run.lane = -1;
+    if (!run.moved && run.arrived.empty() && run.live > 0) {
+      run.idle = true;
+      return;
+    }
+    run.moved = false;
+  }
+}
+
+/// True when the thread is busy with a message.
+bool Machine::serve_network(Rank rank) {
+  RankRun& run = at(rank);
+  if (!run.arrived.empty()) {
+    run.working = run.arrived.front();
+    run.arrived.pop_front();
+    run.moved = true;
+    work(rank, cluster_.message_cpu_s, 0);
+    return true;
+  }
+  poll(rank);
+  return false;
+}
+
+/// One lane's turn. True when the thread is busy.
+bool Machine::turn(Rank rank) {
+  RankRun& run = at(rank);
+  LaneRun& lane = run.lanes[static_cast<std::size_t>(run.lane)];
+  if (run.steps == 0) run.budget = kTurnBytes;
+  const std::uint32_t end = program(rank).lanes[static_cast<std::size_t>(run.lane)].end;
+  while (!lane.ended) {
+    if (run.steps == kTurnSteps || run.budget == 0) break;
+    if (lane.pc == end) {
+      if (lane.transfers.empty()) end_lane(rank, lane);
+      break;
+    }
+    const std::uint32_t before = run.steps;
+    if (execute(rank, lane)) return true;
+    if (run.steps == before) break;  // must wait
+  }
+  run.moved |= run.steps > 0;
+  run.steps = 0;
+  return false;
+}
+
+/// Begins, and maybe ends, the lane's next instruction; one that cannot begin counts no step. True when the thread is
+/// busy with it.
+bool Machine::execute(Rank rank, LaneRun& lane) {
+  RankRun& run = at(rank);
+  const Program& p = program(rank);
+  const Instr& in = p.instrs[lane.pc];
+  ++outcome_.instructions;
+  constexpr std::size_t kInFlight = 64;
+  switch (in.op) {
+    case OpCode::loop_begin:
+      begin_loop(p, lane, in);
+      break;
+    case OpCode::loop_end:
+      end_loop(lane, in);
+      break;
+    case OpCode::wait:
+      if (!consume(run, p, in)) return false;
+      break;
+    case OpCode::signal:
+      if (p.signals[static_cast<std::size_t>(in.signal)].peer != rank) {
+        work(rank, cluster_.signal_s, 0);
+        return true;
+      }
+      raise(rank, in.signal);
+      break;
+    case OpCode::copy:
+    case OpCode::reduce:
+      begin_move(rank, lane, in);
+      return true;
+    case OpCode::send:
+      if (lane.transfers.size() == kInFlight) return false;
+      work(rank, cluster_.message_cpu_s, 0);
+      return true;
+    case OpCode::recv:
+      if (lane.transfers.size() == kInFlight) return false;
+      post(rank, lane, in);
+      break;
+  }
+  ++lane.pc;
+  ++run.steps;
+  return false;
+}
+
+/// The effects of what the thread has spent time on.
+void Machine::finish_instr(Rank rank) {
+  RankRun& run = at(rank);
+  if (run.working >= 0) {
+    Message& m = message(run.working);
+    m.arrived = true;
+    if (m.posted) complete(rank, m.recv_lane, m.recv_at);
+    run.working = -1;
+    return;
+  }
+  LaneRun& lane = run.lanes[static_cast<std::size_t>(run.lane)];
+  const Instr& in = program(rank).instrs[lane.pc];
+  ++run.steps;
+  if (in.op == OpCode::copy || in.op == OpCode::reduce) {
+    end_move(run, lane, in);
+    return;
+  }
+  if (in.op == OpCode::send)
+    post(rank, lane, in);
+  else
+    raise(rank, in.signal);
+  ++lane.pc;
+}
+
+void Machine::end_lane(Rank rank, LaneRun& lane) {
+  RankRun& run = at(rank);
+  lane.ended = true;
+  run.moved = true;
+  if (--run.live > 0) return;
+  run.end = now_;
+  --running_;
+}
+
+bool Machine::consume(RankRun& run, const Program& p, const Instr& in) {
+  SemaphoreRun& sem = run.semaphores[static_cast<std::size_t>(in.sem)];
+  const auto initial = static_cast<std::uint32_t>(p.semaphores[static_cast<std::size_t>(in.sem)].initial);
+  if (sem.signals + initial < sem.consumed + in.times) return false;
+  sem.consumed += in.times;
+  return true;
+}
+
+std::uint32_t Machine::trips_of(const Program& p, const LaneRun& lane, const Instr& in) const {
+  switch (in.trip) {
+    case Trip::constant:
+      return in.times;
+    case Trip::pieces:
+      return binding_.pieces;
+    case Trip::chunks:
+      return binding_.chunks;
+    case Trip::slice:
+      return trips_over(binding_, p.slices[in.src], lane.loops);
+  }
+  return 0;
+}
+
+void Machine::begin_loop(const Program& p, LaneRun& lane, const Instr& in) {
+  const std::uint32_t trips = trips_of(p, lane, in);
+  if (trips == 0) {
+    lane.pc = in.jump;
+    return;
+  }
+  lane.loops.i[lane.depth] = 0;
+  lane.left[lane.depth] = trips;
+  ++lane.depth;
+}
+
+void Machine::end_loop(LaneRun& lane, const Instr& in) {
+  const int level = lane.depth - 1;
+  if (--lane.left[level] > 0) {
+    ++lane.loops.i[level];
+    lane.pc = in.jump;
+    return;
+  }
+  lane.loops.i[level] = 0;
+  lane.depth = level;
+}
+
+/// One more signal: at once on the own rank, after its way on another.
+void Machine::raise(Rank rank, std::int32_t signal) {
+  const SignalTarget& target = program(rank).signals[static_cast<std::size_t>(signal)];
+  if (target.peer == rank)
+    ++at(rank).semaphores[static_cast<std::size_t>(target.sem)].signals;
+  else
+    push(now_ + cluster_.flag_s - cluster_.signal_s, What::signal, target.peer, target.sem);
+}
+
+/// Seconds for a byte of an operand. `alone`: it is copied, not folded with others.
+double Machine::seconds_per_byte(Rank rank, const Slice& slice, bool alone) const {
+  const bool window = slice.buffer == Buffer::window;
+  if (slice.rank == rank) return alone ? cluster_.copy_beta * (window ? spill_ : 1) : 0;
+  return window ? cluster_.read_beta * spill_ : cluster_.direct_beta;
+}
+
+void Machine::begin_move(Rank rank, LaneRun& lane, const Instr& in) {
+  RankRun& run = at(rank);
+  const Program& p = program(rank);
+  const Slice& dst = p.slices[in.dst];
+  const Extent extent = extent_of(binding_, dst, lane.loops);
+  const std::uint64_t weight = std::uint64_t{binding_.elem_bytes} * in.src_count;
+  run.moving =
+      std::clamp<std::uint64_t>(run.budget / weight, 1, std::max<std::uint64_t>(1, extent.count - lane.progress));
+  run.moving = std::min(run.moving, extent.count - lane.progress);
+  double beta = in.op == OpCode::reduce ? cluster_.gamma * (in.src_count - 1) : 0;
+  for (std::uint32_t k = 0; k < in.src_count; ++k)
+    beta += seconds_per_byte(rank, p.slices[in.src + k], in.op == OpCode::copy || in.src_count == 1);
+  if (in.op == OpCode::copy && dst.buffer == Buffer::window && p.slices[in.src].buffer != Buffer::window &&
+      p.slices[in.src].rank == rank)
+    beta = cluster_.copy_beta * spill_;
+  const double bytes = static_cast<double>(run.moving * binding_.elem_bytes);
+  work(rank, beta * bytes, bytes * (in.src_count + 1));
+}
+
+void Machine::end_move(RankRun& run, LaneRun& lane, const Instr& in) {
+  const Extent extent =
+      extent_of(binding_, programs_[static_cast<std::size_t>(&run - ranks_.data())].slices[in.dst], lane.loops);
+  lane.progress += run.moving;
+  run.budget -= std::min(run.budget, run.moving * binding_.elem_bytes * in.src_count);
+  if (lane.progress < extent.count) return;
+  lane.progress = 0;
+  ++lane.pc;
+}
+
+}  // namespace umbel::algos::simulate
