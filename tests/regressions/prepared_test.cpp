@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "mpi/layouts.hpp"
@@ -20,7 +21,7 @@ class Prepared : public ::testing::Test {
   Prepared() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
-    for (const test::Layout& layout : test::layouts_for(ranks_)) comms_.push_back(test::make_comm(layout.nodes));
+    for (int nodes = 1; nodes <= std::min(ranks_, 3); ++nodes) comms_.push_back(test::make_comm(std::to_string(nodes)));
   }
   void TearDown() override {
     for (Comm& comm : comms_) comm.close();
@@ -33,7 +34,7 @@ class Prepared : public ::testing::Test {
 /// mpich#7078, mpich 00f8d9c: data changed after the call was prepared; the root's own share; a second start.
 TEST_F(Prepared, GatherReadsWhatIsThereAtEachStart) {
   for (Comm& comm : comms_) {
-    for (const std::size_t count : {1, 3000, 50'000}) {
+    for (const std::size_t count : {1, 20'000}) {
       const int root = ranks_ - 1;
       std::vector<std::int32_t> send(count, -7), recv(rank_ == root ? count * static_cast<std::size_t>(ranks_) : 0);
       umbel_args_t args = UMBEL_ARGS_INIT;
