@@ -33,7 +33,7 @@ struct Outcome {
   double seconds = 0;           ///< when the last rank is done
   double busiest_thread_s = 0;  ///< how long the busiest rank's thread worked
   double busiest_link_s = 0;    ///< how long the most loaded rail or uplink would take at full speed
-  bool shared = false;  ///< whether any message, copy or thread was ever slowed down by another
+  bool shared = false;          ///< whether any message, copy or thread was ever slowed down by another
   std::uint64_t messages = 0;
   std::uint64_t instructions = 0;
 };

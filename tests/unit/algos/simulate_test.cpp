@@ -225,11 +225,13 @@ TEST(Simulate, RefusesWhatItCannotDo) {
   const Outcome stuck = run_all({Hand(0, 2).p, receiver(1, 2, 0)}, nodes({0, 1}), wired());
   EXPECT_NE(stuck.refused.find("get stuck: rank 1, lane 0"), std::string::npos) << stuck.refused;
   const auto programs = stream(1, 1000);
-  const Outcome many = run(programs, bind(programs.front(), 1, 1, {}), Shape::one_node(2), plain(), {.instructions = 99});
+  const Outcome many =
+      run(programs, bind(programs.front(), 1, 1, {}), Shape::one_node(2), plain(), {.instructions = 99});
   EXPECT_EQ(many.refused, "more than 99 instructions would have to be simulated");
   Cluster c = wired();
   c.signal_s = 1;
-  EXPECT_EQ(run_all({Hand(0, 1).p}, Shape::one_node(1), c).refused, "signal_s is more than flag_s, of which it is a part");
+  EXPECT_EQ(run_all({Hand(0, 1).p}, Shape::one_node(1), c).refused,
+            "signal_s is more than flag_s, of which it is a part");
 }
 
 TEST(Fluid, RatesAreMaxMinFair) {
