@@ -196,6 +196,7 @@ int run_with_options(const Collective& collective, const Options& options, Sessi
     const int status = reporter->totals().wrong() != 0 ? kExitWrongData : unserved.empty() ? kExitRight : kExitUsage;
     session.set_health_check({});  // what follows waits without Umbel
     comm.close();
+    session.set_health_check(nullptr);  // there is no communicator to look after in the wait that follows
     return leave(session, session.broadcast(status), unserved);
   } catch (const std::exception& error) {
     session.die(error.what(), kExitFailure);
