@@ -78,6 +78,7 @@ TEST_P(EveryCollective, GivesTheReferenceByEveryAlgorithm) {
              {std::size_t{0}, std::size_t{1}, ranks - 1, ranks + 1, std::size_t{1234}, std::size_t{30001}}) {
           ++salt;
           if (kSanitized && salt % 5 != 0) continue;
+          if (count > 2000 && root != static_cast<Rank>(salt % ranks) && roots) continue;  // long ones from one root
           const DType dtype = salt % 2 == 0 ? DType::fp32 : all_dtypes()[salt % kDTypeCount];
           const Case c{algorithm.collective,
                        algorithm.collective == Collective::barrier ? 0 : count,
