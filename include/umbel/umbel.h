@@ -193,9 +193,11 @@ UMBEL_API umbel_result_t umbel_comm_destroy(umbel_comm_t comm);
  *   all_reduce, broadcast, reduce  recv == send
  *   all_gather, gather             send == recv + rank * count elements: the own share at its place
  *   scatter                        recv == send + rank * count elements
- *   reduce_scatter                 recv == send + rank * count elements (as NCCL has it), or recv == send: the result
- * at the start (as MPI has it); the rest of the buffer is not touched all_to_all                     recv == send Of
- * rooted collectives that concerns the root. Otherwise send and recv must be disjoint.
+ *   reduce_scatter                 recv == send + rank * count elements, as NCCL has it,
+ *                                  or recv == send, the result at the start, as MPI has it; the rest stays as it is
+ *   all_to_all                     recv == send
+ *
+ * Of rooted collectives that concerns the root. Otherwise send and recv must be disjoint.
  *
  * After UMBEL_ERROR_MISMATCH, _TIMEOUT, _PEER_FAILURE or _SYSTEM the communicator has failed, recv is unspecified, and
  * transfers of the failed call may still touch its buffers: keep send and recv allocated until umbel_comm_destroy has
