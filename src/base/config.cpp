@@ -90,15 +90,18 @@ LogLevel parse_level(std::string_view text) {
 
 // One entry a variable, in the order in which people read them. `agreed` is false where ranks may well differ.
 constexpr std::array kVariables{
-    Config::Variable{
-        .name = "UMBEL_ALGORITHM",
-        .type = "auto or a name",
-        .meaning =
-            "The algorithm of every call. `auto`: the cost model chooses for each call. A named algorithm that cannot "
-            "serve a call is an error, never replaced by another. `all_reduce_perf --list-algorithms` names them.",
-        .agreed = true,
-        .set = [](Config& c, std::string_view text) { c.algorithm = text; },
-        .get = [](const Config& c) { return c.algorithm; }},
+    Config::Variable{.name = "UMBEL_ALGORITHM",
+                     .type = "auto, a name or a list",
+                     .meaning =
+                         "The algorithm of every call. `auto`: the cost model chooses for each call. A name: for every "
+                         "collective that "
+                         "has an algorithm of this name; the others choose. `all_reduce:ring,broadcast:chain`: for "
+                         "these; the others "
+                         "choose. A named algorithm that cannot serve a call is an error, never replaced by another. "
+                         "`all_reduce_perf --list-algorithms` names them, and the other programs theirs.",
+                     .agreed = true,
+                     .set = [](Config& c, std::string_view text) { c.algorithm = text; },
+                     .get = [](const Config& c) { return c.algorithm; }},
     Config::Variable{
         .name = "UMBEL_REPRODUCIBLE",
         .type = "0 or 1",

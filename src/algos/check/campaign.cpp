@@ -59,17 +59,18 @@ class Planner {
   }
 
   void proofs(int ranks, const std::vector<NamedShape>& shapes) {
-    constexpr int kFew = 8, kSome = 16;
-    if (quick() && ranks > kSome && std::ranges::find(kSampledRanks, ranks) == std::end(kSampledRanks)) return;
-    const Effort effort = !quick() && ranks <= (full() ? kSome : kFew + 4) ? Effort::full : Effort::quick;
+    constexpr int kFew = 8;
+    const int some_ranks = full() || quick() ? 16 : 12;
+    if (quick() && ranks > some_ranks && std::ranges::find(kSampledRanks, ranks) == std::end(kSampledRanks)) return;
+    const Effort effort = !quick() && ranks <= (full() ? some_ranks : kFew) ? Effort::full : Effort::quick;
     // With few ranks all shapes and specs; then a rotation, so that each algorithm still meets all of them.
-    const bool all_shapes = ranks <= (quick() ? kFew : kSome);
-    const bool all_specs = ranks <= (full() ? kSome : kFew);
+    const bool all_shapes = ranks <= (quick() ? kFew : some_ranks);
+    const bool all_specs = ranks <= (full() ? some_ranks : kFew);
     const std::size_t specs = !all_specs ? full() ? kSomeSpecs : 1
                               : full()   ? std::size(kSpecs)
                               : quick()  ? kQuickSpecs
                                          : kUsualSpecs;
-    const std::size_t some = full() ? 8 : quick() && ranks > kSome ? 2 : 4;
+    const std::size_t some = full() ? 8 : ranks > some_ranks ? 2 : 4;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
       const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
       const std::size_t turn = a + static_cast<std::size_t>(ranks);
@@ -100,7 +101,7 @@ class Planner {
   /// Every root of few ranks; else the first, the last and one by turns.
   std::vector<Rank> roots(const Algorithm& algorithm, int ranks, std::size_t turn) const {
     if (!rooted(algorithm.collective)) return {0};
-    const int all = full() ? 16 : quick() ? 3 : 8;
+    const int all = full() ? 16 : quick() ? 3 : 4;
     if (ranks <= all) return ranks_below(ranks);
     const auto some = static_cast<Rank>((turn * 7 + 1) % static_cast<std::size_t>(ranks));
     if (!full()) return {some};
