@@ -30,7 +30,7 @@ expect 0 'recv' show --algorithm hierarchical_ring --ranks 4 --nodes 0/0,0/1,1/0
 expect 0 'does not serve this' show --algorithm one_shot --ranks 4 --nodes 2
 expect 0 "proved: 1 algorithm, " prove --quick --collective all_reduce --algorithm central --max-ranks 3 --threads 1
 expect 2 "there is no algorithm 'rign'" show --algorithm rign --ranks 4
-expect 2 "there is no algorithm 'rign'; there are one_shot, " prove --algorithm rign
+expect 2 "there is no algorithm 'rign'; there are all_reduce one_shot, " prove --algorithm rign
 expect 2 'rank 4 is not one of 4 ranks' show --algorithm ring --ranks 4 --rank 4
 expect 2 'ranks' show --algorithm ring --ranks none
 expect 2 'price: no such subcommand; there are prove, show, simulate, explain' price
