@@ -15,7 +15,7 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 const CampaignOptions kOptions{
-    .thoroughness = Thoroughness::quick, .max_ranks = 8, .collective = {}, .algorithm = {}, .mutants = false};
+    .thoroughness = Thoroughness::quick, .max_ranks = 4, .collective = {}, .algorithm = {}, .mutants = false};
 #elif defined(UMBEL_TEST_FULL)
 const CampaignOptions kOptions{
     .thoroughness = Thoroughness::full, .max_ranks = 64, .collective = {}, .algorithm = {}, .mutants = false};
