@@ -68,7 +68,7 @@ struct alignas(64) FailureCell {
 };
 
 struct Header {
-  std::uint64_t nonce = 0;                         ///< of the communicator, set before anybody is told of the arena
+  std::atomic<std::uint64_t> nonce{0};  ///< of the communicator; stored last (release) when the arena is made
   alignas(64) std::atomic<std::uint64_t> done{0};  ///< the owner's last finished operation
   std::atomic<std::uint32_t> closed{0};            ///< the owner has destroyed the communicator
   alignas(64) std::atomic<std::uint64_t> ping{0};  ///< scratch of the start-up measurement

@@ -207,7 +207,8 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   agree(bootstrap, "make its shared memory", [&] {
     require_memory(layout.total(), handshake.same_host);
     arena.emplace(context.lease(layout.total(), ArenaLayout::tokens_at(), layout.ranks));
-    (new (arena->data()) Header)->nonce = handshake.nonce;  // everything else is right as zeroes
+    // Everything else is right as zeroes.
+    (new (arena->data()) Header)->nonce.store(handshake.nonce, std::memory_order_release);
   });
   const Context::BellPlace bell = context.bell_place();
   const Identity mine{.place = {.window = arena->window(),

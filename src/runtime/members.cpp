@@ -16,7 +16,7 @@ std::optional<Attachment> Attachment::make(const Place& place, const ArenaLayout
   if (!bell_window) return std::nullopt;
   Attachment made(std::move(*window), std::move(*bell_window));
   made.arena_ = Arena(made.window_.data() + place.offset, layout);
-  if (made.arena_.header().nonce != nonce) return std::nullopt;
+  if (made.arena_.header().nonce.load(std::memory_order_acquire) != nonce) return std::nullopt;
   made.bell_ = reinterpret_cast<Bell*>(made.bell_window_.data() + place.bell_offset);
   made.token_.reset(&made.arena_.token(me));
   made.token_->store(token, std::memory_order_release);

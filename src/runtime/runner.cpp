@@ -205,6 +205,11 @@ Executor::Round Runner::finish() {
   if (synchronizes(args_.collective)) {
     synchronized_ = seq_;
     one_way_ = 0;
+    // What node-mates did before they began is in order before what this rank does next, also where it heard of them
+    // through the network alone.
+    if (founded_.members.shape.nodes() > 1)
+      for (Rank rank : founded_.members.shape.peers_of(founded_.members.me))
+        (void)founded_.members.at(rank).arena.line(seq_).seq.load(std::memory_order_acquire);
   } else {
     ++one_way_;
     for (Rank rank : founded_.members.shape.peers_of(founded_.members.me))

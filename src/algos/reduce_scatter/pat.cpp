@@ -224,8 +224,7 @@ Algorithm pat() {
                      .steps = "⌊log₂ p⌋, in ⌈log₂ p⌉ rounds",
                      .sent = "n(p−1)",
                      .source = "Jeaugey 2025 (NCCL)",
-                     .collective = Collective::reduce_scatter,
-                     .unequal = Unequal::always},
+                     .collective = Collective::reduce_scatter},
                     {build, traffic, canonical, cost});
 }
 
