@@ -16,7 +16,8 @@
 // outermost loop. Two sets of slots alternate from chunk to chunk, without credits between ranks: a rank finishes chunk
 // k+1 only with everybody's part of it, which they sent when they were through with chunk k; so then the slots of chunk
 // k are free for k+2. Only of its own transfers must a rank hear that a slot has been `sent`, or say that one is
-// `free`.
+// `free`. Where there are several nodes that knowledge may have come through the network, which orders nothing between
+// the memory of two node-mates: there they say when a set is `taken`.
 //
 // Steps ⌊log₂ p⌋, in ⌈log₂ p⌉ rounds: for p no power of two the far ends of the trees are cut off. Bytes sent per rank
 // n(p−1), for shares of n, in p−1 messages. Any p, any shape, any size. Determinism: each element is folded once a rank
@@ -34,7 +35,7 @@
 namespace umbel::algos::reduce_scatter {
 namespace {
 
-constexpr int kShown = 0, kKinds = 1;
+constexpr int kShown = 0, kTaken = 1, kKinds = 2;
 constexpr int kSets = 2;
 
 /// A message about one share.
@@ -98,6 +99,10 @@ class Trees {
   void write(Counter k) {
     if (sent_) b_.wait(memory_, sent_.wait, from_slots_);
     if (free_) b_.wait(recv_, free_.wait);
+    if (b_.shape().nodes() > 1)
+      for (const Step& step : steps_)
+        if (!step.out.empty() && near(step.out.front()))
+          b_.wait(memory_, b_.hear(kTaken, step.out.front().peer, kSets));
     int number = 0;
     for (const Step& step : steps_) {
       for (std::size_t m = 0; m < step.out.size(); ++m) send(step.out[m], number + static_cast<int>(m), k);
@@ -106,6 +111,9 @@ class Trees {
     }
     b_.reduce(memory_, b_.output(range(b_.rank(), k)), operands_of(b_.rank(), k), true);
     if (free_) b_.signal(memory_, free_.raise);
+    if (b_.shape().nodes() > 1)
+      for (const Step& step : steps_)
+        if (!step.in.empty() && near(step.in.front())) b_.signal(memory_, b_.tell(kTaken, step.in.front().peer));
   }
 
  private:
