@@ -97,8 +97,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
     } catch (...) {
       started_.fail(std::current_exception());
     }
-    if (operation->done) throw_error(*operation);
-    return operation->done;
+    if (!operation->done) return false;
+    throw_error(*operation);
+    return true;
   }
 
   void wait(const OperationRef& operation) override {

@@ -4,6 +4,7 @@
 // What the doors (the C ABI, later others) see of the runtime: a communicator and facts about it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +65,7 @@ struct Operation {
   CallArgs args;
   InPlace in_place = InPlace::no;
   std::shared_ptr<Exchange> exchange{};  ///< of sends and receives: these, and `args` is nothing
-  bool done = false;                     ///< whatever became of it
+  std::atomic<bool> done{false};         ///< whatever became of it; stored last, and read by any thread
   std::exception_ptr error;              ///< what it failed with
   CallInfo info{};                       ///< once it is done
 };

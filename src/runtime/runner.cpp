@@ -76,7 +76,7 @@ Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
       tiny_(founded.members, health, founded.crowded),
       staging_(founded.members.me, founded.members.size(), reproducible_) {
   for (const Collective collective : all_collectives())
-    if (algos::find(collective, tiny_name(collective)) != nullptr)
+    if (plain(collective) == collective)
       tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
   set_algorithm(founded.config.algorithm);
 }

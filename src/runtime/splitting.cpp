@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace umbel::runtime {
@@ -34,10 +33,7 @@ class Rounds {
   /// The data of all ranks of the parent; `bytes` of each.
   const std::vector<std::byte>& round(const void* send, std::size_t bytes) {
     (void)most(bytes);
-    std::vector<std::byte> padded(stride_);
-    if (bytes != 0) std::memcpy(padded.data(), send, bytes);
-    data_.resize(stride_ * wanted_.size());
-    gather(padded.data(), data_.data(), stride_);
+    gather_padded(send, bytes);
     return data_;
   }
   /// Of each rank's data in what round() gave.
@@ -45,11 +41,7 @@ class Rounds {
 
   /// This rank's part is through.
   void leave() {
-    while (most(kThrough)) {
-      const std::vector<std::byte> nothing(stride_);
-      data_.resize(stride_ * wanted_.size());
-      gather(nothing.data(), data_.data(), stride_);
-    }
+    while (most(kThrough)) gather_padded(nullptr, 0);
   }
 
  private:
@@ -57,6 +49,13 @@ class Rounds {
 
   void gather(const void* send, void* recv, std::size_t bytes) {
     parent_.run({.collective = Collective::all_gather, .send = send, .recv = recv, .count = bytes});
+  }
+
+  void gather_padded(const void* send, std::size_t bytes) {
+    std::vector<std::byte> padded(stride_);
+    if (bytes != 0) std::memcpy(padded.data(), send, bytes);
+    data_.resize(stride_ * wanted_.size());
+    gather(padded.data(), data_.data(), stride_);
   }
 
   /// Sets the round's stride. False when all parts are through.

@@ -11,9 +11,12 @@
 namespace umbel::runtime {
 
 OperationRef Started::add(const CallArgs& args, InPlace in_place) {
-  queue_.push_back(std::make_shared<Operation>(Operation{.args = args, .in_place = in_place, .error = {}}));
+  OperationRef operation = std::make_shared<Operation>();
+  operation->args = args;
+  operation->in_place = in_place;
+  queue_.push_back(operation);
   count();
-  return queue_.back();
+  return operation;
 }
 
 OperationRef Started::add(std::span<const Message> messages) {
@@ -39,7 +42,7 @@ Started::Round Started::advance_exchanges() {
   // A look at the partners advances them too, so that one may be done although nothing has moved now.
   const auto done = std::erase_if(exchanges_, [](const OperationRef& operation) {
     operation->done = operation->exchange->done;
-    return operation->done;
+    return operation->done.load();
   });
   if (done == 0) return round;
   count();
