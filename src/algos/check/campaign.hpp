@@ -14,7 +14,7 @@ namespace umbel::algos::check {
 /// How long it may take.
 enum class Thoroughness : std::uint8_t {
   quick,     ///< seconds: all shapes of few ranks, some of many; mutants of two and three ranks
-  standard,  ///< a minute or two: every number of ranks; mutants of 2, 3, 5 and 8 ranks
+  standard,  ///< minutes: every number of ranks; mutants of 2, 3, 5 and 8 ranks
   full,      ///< many minutes: every shape and spec of up to 16 ranks, many of more
 };
 
