@@ -144,8 +144,9 @@ std::uint64_t integer_input(umbel_op_t op, std::uint64_t random, bool one_of_few
   }
 }
 
-/// Cuts to the type's width; signed types are extended again.
+/// Cuts an integer to its type's width; signed types are extended again. Other types have no bits to cut.
 std::uint64_t wrapped(const TypeInfo& type, std::uint64_t bits) {
+  if (type.kind != Kind::signed_integer && type.kind != Kind::unsigned_integer) return 0;
   const auto unused = static_cast<unsigned>(64 - 8 * type.size);
   const std::uint64_t shifted = bits << unused;
   if (type.kind == Kind::signed_integer)
