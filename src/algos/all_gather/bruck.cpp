@@ -46,12 +46,18 @@ double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
   double time = t.copy(t.bytes());
+  std::vector<Round> rounds;
+  int longest = 1;
   for (int distance = 1; distance < p; distance *= 2) {
     const int missing = std::min(distance, p - distance);
+    longest = std::max(longest, missing);
     // Some rank's run wraps, and all wait for it.
+    const double half = missing / 2;
+    rounds.push_back({.runs = missing > 1 ? std::vector<double>{missing - half, half} : std::vector<double>{1},
+                      .needs = missing > 1 ? floor_log2(missing - 1) + 1 : 0});
     time += step_cost(t, missing, missing > 1 ? 2 : 1, ranks_leaving(query.shape, distance));
   }
-  return time;
+  return p > 1 && alike(query.shape) ? rounds_cost(query, rounds, longest) : time;
 }
 
 }  // namespace

@@ -16,6 +16,8 @@
 // any shape, any size. Determinism: both partners of a round compute the same expression, lower ranks first; for a
 // power of two it is the balanced binary tree over the ranks. Source: Thakur, Rabenseifner & Gropp, "Optimization of
 // collective communication operations in MPICH", 2005.
+#include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"
@@ -59,9 +61,17 @@ double cost(const CostQuery& query) {
   const int sharers = query.shape.largest_node();  // all of a node's ranks send at the same time
   const double remote = t.message() + sharers * t.post() + t.wire(piece, sharers) + t.fold(piece);
   double rounds = 0;
-  for (int bit = 1; bit < p; bit <<= 1) rounds += round_leaves_nodes(query.shape, bit) ? remote : local;
-  if (!std::has_single_bit(static_cast<unsigned>(p))) rounds += t.one_node() ? local : remote;
-  return t.copy(t.bytes()) + t.pieces() * rounds;
+  for (int bit = 1; 2 * bit <= p; bit <<= 1) rounds += round_leaves_nodes(query.shape, bit) ? remote : local;
+  if (std::has_single_bit(static_cast<unsigned>(p))) return t.copy(t.bytes()) + t.pieces() * rounds;
+  // Into the pair and out of it; the pairs are behind the others, who do not keep them waiting.
+  const int steps = doubling_traffic(p).steps, doublings = floor_log2(p);
+  if (t.one_node()) {
+    const double flags = std::max(steps * t.flag(), 2 * t.flag() + doublings * t.raise());
+    return t.pieces() * (flags + 2 * t.copy(piece) + (doublings + 2) * t.read(piece) + (doublings + 1) * t.fold(piece));
+  }
+  // All pieces go into the pairs at once, on the links of the rounds.
+  const double messages = std::max(steps * (t.message() + t.post()), 2 * t.message() + (doublings + 2) * t.post());
+  return t.pieces() * (messages + (doublings + 2) * t.wire(piece) + (doublings + 1) * t.fold(piece));
 }
 
 }  // namespace

@@ -65,7 +65,10 @@ double cost(const CostQuery& query) {
   const int rings = query.spec.channels;
   const double block = terms.bytes() / p / rings;
   const double chunks = terms.chunks(block);
-  return (p - 1) * rings * (terms.hop(block, chunks) + terms.hop(block, chunks, 1, false));
+  if (terms.one_node())
+    return (p - 1) * rings * (terms.local_hop(block, chunks, true) + terms.local_hop(block, chunks, false));
+  return std::max(ring_cost(query, p, block, rings),
+                  (p - 1) * rings * (terms.local_hop(block, chunks, true) + terms.local_hop(block, chunks, false)));
 }
 
 }  // namespace

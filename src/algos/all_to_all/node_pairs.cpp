@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
 #include "algos/lanes/pairs.hpp"
 #include "algos/order.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::all_to_all {
 namespace {
@@ -229,12 +229,35 @@ Traffic node_pairs_traffic(const Shape& shape, Messages messages) {
   return traffic;
 }
 
+namespace {
+
+/// Nodes of one rank: shares go through slots that nobody else looks at. Every rank does the same at the same time, and
+/// rank 0 stands for all.
+double alone_cost(const CostQuery& query) {
+  const auto width = static_cast<std::size_t>(query.shape.ranks());
+  const double n = static_cast<double>(query.bytes);
+  return pipelined(query, n, width, [&](Schedule& s, const std::vector<double>& chunks) {
+    const CostTerms& t = s.terms();
+    LaneOf give, take, own;
+    for (const double chunk : chunks) {
+      for (int other = 1; other < t.ranks(); ++other) {
+        const Schedule::Task there = s.send(0, 0, chunk, give.next(s, s.work(0, t.copy(chunk))));
+        s.after(take.next(s, s.work(0, t.copy(chunk))), there);
+      }
+      own.next(s, s.work(0, t.copy(chunk)));
+    }
+  });
+}
+
+}  // namespace
+
 double node_pairs_cost(const CostQuery& query, Messages messages) {
   const CostTerms t(query);
   const Shape& shape = query.shape;
   const int ranks = shape.largest_node(), mates = ranks - 1;
   const int remote = t.ranks() - shape.smallest_node();
   const double n = t.bytes();
+  if (ranks == 1) return alone_cost(query);
   const double chunks = t.chunks(n);
   const bool one = messages == Messages::one_a_pair;
   const double given = one ? t.nodes() - 1 : remote;  // messages that a rank gives to, and takes from

@@ -75,4 +75,22 @@ void FoldRing::fold(const Range& range, const Slice& into, bool own_first, bool 
   in_.pop();
 }
 
+std::vector<Schedule::Task> fold_around(Schedule& s, LaneOf& memory, int members, int parts, double bytes,
+                                        bool one_node) {
+  const CostTerms& t = s.terms();
+  std::vector<Schedule::Task> there(static_cast<std::size_t>(parts));
+  for (Schedule::Task& part : there)
+    part = one_node ? memory.next(s, s.work(0, t.copy(bytes) + t.raise())) : s.send(0, 0, bytes, memory.last());
+  for (int step = 0; step < members - 1; ++step) {
+    const bool last = step + 1 == members - 1;
+    for (Schedule::Task& part : there) {
+      const double flags = one_node ? (last ? 1 : 2) * t.raise() : 0;
+      const Schedule::Task folded = memory.next(s, s.work(0, t.fold(bytes) + (one_node ? t.read(bytes) : 0) + flags));
+      s.after(folded, part, one_node ? t.flight() : 0);
+      part = one_node || last ? folded : s.send(0, 0, bytes, folded);
+    }
+  }
+  return there;
+}
+
 }  // namespace umbel::algos

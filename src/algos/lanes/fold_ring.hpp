@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "algos/builder.hpp"
+#include "algos/schedule.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos {
@@ -60,5 +61,11 @@ class FoldRing {
   Outbox first_, out_;  // the same stream: what is sent from the input, and from slots
   Inbox in_;
 };
+
+/// Adds a member's tasks for a chunk of `parts` parts of `bytes` each, all around the ring. Every member does the same
+/// at the same time, and rank 0 stands for all: what it shows is what it is shown. Either they share a node, or none
+/// shares one. @return the last fold of each part
+std::vector<Schedule::Task> fold_around(Schedule& schedule, LaneOf& memory, int members, int parts, double bytes,
+                                        bool one_node);
 
 }  // namespace umbel::algos

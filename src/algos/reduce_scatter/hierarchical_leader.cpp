@@ -191,8 +191,7 @@ double cost(const CostQuery& query) {
   if (ranks > 1)
     time += 2 * t.flags(ranks - 1) + (t.copy(all) + (ranks - 1) * t.read(all)) * t.spill(all) + t.fold(all, ranks) +
             t.read(n);
-  return time + t.message() + (nodes - 1) * (most_runs(query.shape) * t.post() + t.wire(bundle)) +
-         t.fold(bundle, nodes);
+  return time + t.burst((nodes - 1) * most_runs(query.shape)) + (nodes - 1) * t.wire(bundle) + t.fold(bundle, nodes);
 }
 
 }  // namespace

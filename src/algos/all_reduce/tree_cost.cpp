@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+#include <vector>
+
+#include "algos/all_reduce/tree.hpp"
+#include "algos/schedule.hpp"
+
+namespace umbel::algos::all_reduce {
+namespace {
+
+using Task = Schedule::Task;
+
+/// The tasks of the lanes of one tree, as in tree.cpp. Members are ranks.
+class Tasks {
+ public:
+  Tasks(const CostQuery& query, const std::vector<TreePlace>& places, Schedule& schedule)
+      : shape_(query.shape),
+        depth_(static_cast<std::size_t>(query.spec.depth)),
+        places_(places),
+        s_(schedule),
+        t_(schedule.terms()),
+        members_(places.size()) {}
+
+  void pass(double chunk) {
+    chunk_ = chunk;
+    for (std::size_t m = 0; m < places_.size(); ++m)
+      if (places_[m].parent < 0) down(static_cast<int>(m), up(static_cast<int>(m)).task);
+  }
+
+ private:
+  struct Member {
+    LaneOf up, down;
+    std::vector<Task> folds, reads;  // of each chunk: of the children's, and of the parent's result
+  };
+  /// A chunk that a parent may fold: `later` after the end of a task.
+  struct Shown {
+    Task task = Schedule::kNone;
+    double later = 0;
+  };
+
+  Member& member(int m) { return members_[static_cast<std::size_t>(m)]; }
+  const TreePlace& place(int m) const { return places_[static_cast<std::size_t>(m)]; }
+  bool local(int m) const { return place(m).parent >= 0 && shape_.same_node(m, place(m).parent); }
+
+  Shown up(int m) {
+    std::vector<Shown> operands;
+    const auto children = static_cast<int>(place(m).children.size());
+    double seconds = children == 0 ? t_.copy(chunk_) : t_.fold(chunk_, children + 1);
+    int popped = 0;  // slots that are given back afterwards
+    for (const TreePlace::Child& child : place(m).children) {
+      operands.push_back(up(child.member));
+      if (!local(child.member)) continue;
+      seconds += t_.read(chunk_);
+      ++popped;
+    }
+    const int parent = place(m).parent;
+    if (children == 0 && !local(m)) return {s_.send(m, parent, chunk_), 0};
+    const Task fold = member(m).up.next(s_, s_.work(m, seconds + (popped + (local(m) ? 1 : 0)) * t_.raise()));
+    for (const Shown& operand : operands) s_.after(fold, operand.task, operand.later);
+    if (children > 0) member(m).folds.push_back(fold);
+    if (parent < 0) return {fold, 0};
+    if (!local(m)) return {s_.send(m, parent, chunk_, fold), 0};
+    // The slot must have been read: the parent's fold of this chunk is not there yet.
+    const std::vector<Task>& read = member(parent).folds;
+    if (read.size() >= depth_) s_.after(fold, read[read.size() - depth_], t_.flight());
+    return {fold, t_.flight() - popped * t_.raise()};
+  }
+
+  /// `here`: the result is in the member's output.
+  void down(int m, Task here) {
+    std::vector<int> near, far;
+    for (const TreePlace::Child& child : place(m).children) (local(child.member) ? near : far).push_back(child.member);
+    Task shown = Schedule::kNone;
+    if (!near.empty()) {
+      shown = member(m).down.next(s_, s_.work(m, t_.copy(chunk_) + static_cast<double>(near.size()) * t_.raise()));
+      s_.after(shown, here);
+      for (int child : near)
+        if (const auto& read = member(child).reads; read.size() >= depth_)
+          s_.after(shown, read[read.size() - depth_], t_.flight());
+    }
+    std::vector<Task> there;
+    for (int child : far) there.push_back(s_.send(m, child, chunk_, here));
+    for (std::size_t k = 0; k < near.size(); ++k) {
+      const Task read = member(near[k]).down.next(s_, s_.work(near[k], t_.read(chunk_) + t_.raise()));
+      s_.after(read, shown, t_.flight() - static_cast<double>(near.size() - 1 - k) * t_.raise());
+      member(near[k]).reads.push_back(read);
+      down(near[k], read);
+    }
+    for (std::size_t k = 0; k < far.size(); ++k) down(far[k], there[k]);
+  }
+
+  const Shape& shape_;
+  std::size_t depth_;
+  const std::vector<TreePlace>& places_;
+  Schedule& s_;
+  const CostTerms& t_;
+  double chunk_ = 0;
+  std::vector<Member> members_;
+};
+
+}  // namespace
+
+double trees_cost(const CostQuery& query, int trees, TreePlace (*place_of)(int tree, int member, int members)) {
+  const CostTerms t(query);
+  const int p = t.ranks();
+  std::vector<std::vector<TreePlace>> places(static_cast<std::size_t>(trees));
+  for (int tree = 0; tree < trees; ++tree)
+    for (int member = 0; member < p; ++member)
+      places[static_cast<std::size_t>(tree)].push_back(place_of(tree, member, p));
+  const std::size_t width = places.size() * static_cast<std::size_t>(p);
+  return pipelined(query, t.bytes() / trees, width, [&](Schedule& schedule, const std::vector<double>& chunks) {
+    std::vector<Tasks> all;
+    for (const auto& tree : places) all.emplace_back(query, tree, schedule);
+    for (const double chunk : chunks)
+      for (Tasks& tasks : all) tasks.pass(chunk);
+  });
+}
+
+}  // namespace umbel::algos::all_reduce

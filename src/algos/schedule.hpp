@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright (c) 2026, the Umbel authors
+//
+// The critical path of what ranks do side by side, for costs that no single formula tells: where ranks do different
+// things, as in a tree, or do several that take turns.
+//
+// A task belongs to whoever does it, a rank's thread or a link, who does one task at a time, in the order in which they
+// could begin. It can begin when all that it comes after have ended. An algorithm's cost writes down its tasks as its
+// lanes have them, with the terms of cost.hpp; where all ranks do the same at the same time, one stands for all.
+//
+// Plain sums and maxima in an order that the tasks alone decide: the same on every processor, as cost.hpp asks for.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "algos/cost.hpp"
+
+namespace umbel::algos {
+
+class Schedule {
+ public:
+  using Task = int;
+  static constexpr Task kNone = -1;
+
+  explicit Schedule(const CostQuery& query);
+
+  /// Keeps the rank's thread busy.
+  Task work(Rank rank, double seconds);
+  /// A message, sent when `ready` has ended. @return the task at whose end the receiver knows that it is there
+  Task send(Rank from, Rank to, double bytes, Task ready = kNone);
+  /// `task` begins `later` after the end of `before` at the earliest; negative when what it waits for is done before
+  /// that task's end. Nothing for kNone.
+  void after(Task task, Task before, double later = 0);
+
+  /// When the last task ends.
+  double run();
+  /// How long whoever has most to do works.
+  double busiest() const;
+
+  const CostTerms& terms() const { return terms_; }
+
+ private:
+  struct Edge {
+    Task task = kNone;
+    double later = 0;
+    int next = -1;
+  };
+  struct Item {
+    double seconds = 0, ready = 0;
+    int doers[2] = {-1, -1};
+    int missing = 0;
+    int first_edge = -1;
+  };
+
+  Task add(double seconds, int doer, int other = -1);
+
+  CostTerms terms_;
+  const Shape& shape_;
+  std::vector<Item> items_;
+  std::vector<Edge> edges_;
+  std::vector<double> load_;  // by doer: ranks, links out of nodes, links into nodes
+};
+
+/// Tasks of one lane after another.
+class LaneOf {
+ public:
+  /// `task` comes next in the lane.
+  Schedule::Task next(Schedule& schedule, Schedule::Task task) {
+    schedule.after(task, last_);
+    return last_ = task;
+  }
+  Schedule::Task last() const { return last_; }
+
+ private:
+  Schedule::Task last_ = Schedule::kNone;
+};
+
+/// Seconds for `bytes` that go chunk by chunk. `write` adds the tasks of chunks of given sizes. Of many chunks the
+/// first few are looked at, and how much longer one more of them takes; if the tasks of a chunk are many (`width` says
+/// about how many), a single one, and who has most to do with it.
+double pipelined(const CostQuery& query, double bytes, std::size_t width,
+                 const std::function<void(Schedule& schedule, const std::vector<double>& chunks)>& write);
+
+}  // namespace umbel::algos
