@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <queue>
-#include <utility>
 
 namespace umbel::algos {
 
@@ -21,7 +18,11 @@ Schedule::Task Schedule::add(double seconds, int doer, int other) {
   return static_cast<Task>(items_.size()) - 1;
 }
 
-Schedule::Task Schedule::work(Rank rank, double seconds) { return add(seconds, rank); }
+Schedule::Task Schedule::work(Rank rank, double seconds, double bytes) {
+  const Task task = add(seconds, rank);
+  items_.back().bytes = bytes;
+  return task;
+}
 
 Schedule::Task Schedule::send(Rank from, Rank to, double bytes, Task ready) {
   const int out = shape_.ranks() + shape_.node_of(from), in = shape_.ranks() + shape_.nodes() + shape_.node_of(to);
@@ -42,28 +43,61 @@ void Schedule::after(Task task, Task before, double later) {
   ++items_[static_cast<std::size_t>(task)].missing;
 }
 
+void Schedule::follow(Task task, Task before) {
+  after(task, before);
+  if (before != kNone) item(before).follower = task;
+}
+
+/// Its doers do it for so long, as soon as all of them can. @return the end
+double Schedule::occupy(const Item& item, double seconds) {
+  double end = item.ready;
+  for (const int doer : item.doers)
+    if (doer >= 0) end = std::max(end, free_[static_cast<std::size_t>(doer)]);
+  end += seconds;
+  for (const int doer : item.doers)
+    if (doer >= 0) free_[static_cast<std::size_t>(doer)] = end;
+  return end;
+}
+
+/// @return whether the lane's next task begins at once, which it may if the lane's turn `goes_on`
+bool Schedule::finish(Task task, double end, bool goes_on) {
+  bool begins = false;
+  for (int e = item(task).first_edge; e >= 0; e = edges_[static_cast<std::size_t>(e)].next) {
+    const Edge& edge = edges_[static_cast<std::size_t>(e)];
+    Item& next = item(edge.task);
+    next.ready = std::max(next.ready, end + edge.later);
+    if (--next.missing > 0) continue;
+    if (goes_on && edge.task == item(task).follower && next.ready <= end)
+      begins = true;
+    else
+      queue_.emplace(next.ready, edge.task);
+  }
+  return begins;
+}
+
 double Schedule::run() {
-  using Ready = std::pair<double, Task>;  // of two that could begin at the same time, the one that was added first
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> queue;
+  constexpr double kTurnBytes = 128U << 10U;  // what the executor's lanes move in a turn
   for (std::size_t n = 0; n < items_.size(); ++n)
-    if (items_[n].missing == 0) queue.emplace(0.0, static_cast<Task>(n));
-  std::vector<double> free(load_.size());
+    if (items_[n].missing == 0) queue_.emplace(0.0, static_cast<Task>(n));
+  free_.assign(load_.size(), 0.0);
   double last = 0;
-  while (!queue.empty()) {
-    const Item& item = items_[static_cast<std::size_t>(queue.top().second)];
-    queue.pop();
-    double end = item.ready;
-    for (const int doer : item.doers)
-      if (doer >= 0) end = std::max(end, free[static_cast<std::size_t>(doer)]);
-    end += item.seconds;
-    for (const int doer : item.doers)
-      if (doer >= 0) free[static_cast<std::size_t>(doer)] = end;
-    last = std::max(last, end);
-    for (int e = item.first_edge; e >= 0; e = edges_[static_cast<std::size_t>(e)].next) {
-      const Edge& edge = edges_[static_cast<std::size_t>(e)];
-      Item& next = items_[static_cast<std::size_t>(edge.task)];
-      next.ready = std::max(next.ready, end + edge.later);
-      if (--next.missing == 0) queue.emplace(next.ready, edge.task);
+  while (!queue_.empty()) {
+    Task task = queue_.top().second;
+    queue_.pop();
+    for (double budget = kTurnBytes; task != kNone;) {
+      Item& one = item(task);
+      if (one.bytes > budget) {  // the rest in another turn
+        const double seconds = one.seconds * (budget / one.bytes);
+        one.ready = occupy(one, seconds);
+        one.seconds -= seconds;
+        one.bytes -= budget;
+        queue_.emplace(one.ready, task);
+        break;
+      }
+      budget -= one.bytes;
+      const double end = occupy(one, one.seconds);
+      last = std::max(last, end);
+      task = finish(task, end, budget > 0) ? one.follower : kNone;
     }
   }
   return last;

@@ -5,13 +5,16 @@
 // things, as in a tree, or do several that take turns.
 //
 // A task belongs to whoever does it, a rank's thread or a link, who does one task at a time, in the order in which they
-// could begin. It can begin when all that it comes after have ended. An algorithm's cost writes down its tasks as its
-// lanes have them, with the terms of cost.hpp; where all ranks do the same at the same time, one stands for all.
+// could begin. It can begin when all that it comes after have ended. A thread stays with a lane while that has
+// something to do, until it has moved as much as a lane may in one turn. An algorithm's cost writes down its tasks as
+// its lanes have them, with the terms of cost.hpp; where all ranks do the same at the same time, one stands for all.
 //
 // Plain sums and maxima in an order that the tasks alone decide: the same on every processor, as cost.hpp asks for.
 #pragma once
 
 #include <functional>
+#include <queue>
+#include <utility>
 #include <vector>
 
 #include "algos/cost.hpp"
@@ -25,13 +28,15 @@ class Schedule {
 
   explicit Schedule(const CostQuery& query);
 
-  /// Keeps the rank's thread busy.
-  Task work(Rank rank, double seconds);
+  /// Keeps the rank's thread busy, with so many bytes to read.
+  Task work(Rank rank, double seconds, double bytes = 0);
   /// A message, sent when `ready` has ended. @return the task at whose end the receiver knows that it is there
   Task send(Rank from, Rank to, double bytes, Task ready = kNone);
   /// `task` begins `later` after the end of `before` at the earliest; negative when what it waits for is done before
   /// that task's end. Nothing for kNone.
   void after(Task task, Task before, double later = 0);
+  /// The same, in a lane.
+  void follow(Task task, Task before);
 
   /// When the last task ends.
   double run();
@@ -47,19 +52,25 @@ class Schedule {
     int next = -1;
   };
   struct Item {
-    double seconds = 0, ready = 0;
+    double seconds = 0, bytes = 0, ready = 0;
     int doers[2] = {-1, -1};
+    Task follower = kNone;  // the lane's next task
     int missing = 0;
     int first_edge = -1;
   };
 
   Task add(double seconds, int doer, int other = -1);
+  Item& item(Task task) { return items_[static_cast<std::size_t>(task)]; }
+  double occupy(const Item& item, double seconds);
+  bool finish(Task task, double end, bool goes_on);
 
   CostTerms terms_;
   const Shape& shape_;
   std::vector<Item> items_;
   std::vector<Edge> edges_;
-  std::vector<double> load_;  // by doer: ranks, links out of nodes, links into nodes
+  std::vector<double> load_, free_;       // by doer: ranks, links out of nodes, links into nodes
+  using Ready = std::pair<double, Task>;  // of two at the same time, the one that was added first
+  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> queue_;
 };
 
 /// Tasks of one lane after another.
@@ -67,8 +78,19 @@ class LaneOf {
  public:
   /// `task` comes next in the lane.
   Schedule::Task next(Schedule& schedule, Schedule::Task task) {
-    schedule.after(task, last_);
+    schedule.follow(task, last_);
     return last_ = task;
+  }
+
+  /// A copy or fold that reads `bytes`, and the flags raised after it.
+  struct Move {
+    Schedule::Task begin = Schedule::kNone, end = Schedule::kNone;
+  };
+  Move move(Schedule& schedule, Rank rank, double seconds, double bytes, int flags) {
+    Move move;
+    move.begin = move.end = next(schedule, schedule.work(rank, seconds, bytes));
+    if (flags > 0) move.end = next(schedule, schedule.work(rank, flags * schedule.terms().raise()));
+    return move;
   }
   Schedule::Task last() const { return last_; }
 

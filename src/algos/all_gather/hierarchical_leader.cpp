@@ -25,8 +25,8 @@
 
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
 #include "algos/order.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::all_gather {
 namespace {
@@ -138,9 +138,9 @@ double cost(const CostQuery& query) {
   double time = t.copy(n) + (mates > 0 ? 2 * t.flags(mates) + t.read(all) : t.copy(all)) * t.spill(all);
   // The last leader's runs of shares wrap around the last rank, and all wait for it.
   for (const Exchange::Round& round : Exchange(query.shape).rounds(t.nodes() - 1)) {
-    double shares = 0;
-    for (const Range& range : round.out) shares += range.blocks;
-    time += t.burst(static_cast<double>(round.out.size())) + t.wire(shares * n);
+    Schedule schedule(query);  // what comes in is what goes out
+    for (const Range& range : round.out) schedule.send(0, 0, range.blocks * n);
+    time += schedule.run();
   }
   return time;
 }

@@ -55,36 +55,36 @@ class Tasks {
     }
     const int parent = place(m).parent;
     if (children == 0 && !local(m)) return {s_.send(m, parent, chunk_), 0};
-    const Task fold = member(m).up.next(s_, s_.work(m, seconds + (popped + (local(m) ? 1 : 0)) * t_.raise()));
-    for (const Shown& operand : operands) s_.after(fold, operand.task, operand.later);
-    if (children > 0) member(m).folds.push_back(fold);
-    if (parent < 0) return {fold, 0};
-    if (!local(m)) return {s_.send(m, parent, chunk_, fold), 0};
+    const auto fold = member(m).up.move(s_, m, seconds, (children + 1) * chunk_, popped + (local(m) ? 1 : 0));
+    for (const Shown& operand : operands) s_.after(fold.begin, operand.task, operand.later);
+    if (children > 0) member(m).folds.push_back(fold.end);
+    if (parent < 0) return {fold.end, 0};
+    if (!local(m)) return {s_.send(m, parent, chunk_, fold.end), 0};
     // The slot must have been read: the parent's fold of this chunk is not there yet.
     const std::vector<Task>& read = member(parent).folds;
-    if (read.size() >= depth_) s_.after(fold, read[read.size() - depth_], t_.flight());
-    return {fold, t_.flight() - popped * t_.raise()};
+    if (read.size() >= depth_) s_.after(fold.begin, read[read.size() - depth_], t_.flight());
+    return {fold.end, t_.flight() - popped * t_.raise()};
   }
 
   /// `here`: the result is in the member's output.
   void down(int m, Task here) {
     std::vector<int> near, far;
     for (const TreePlace::Child& child : place(m).children) (local(child.member) ? near : far).push_back(child.member);
-    Task shown = Schedule::kNone;
+    LaneOf::Move shown;
     if (!near.empty()) {
-      shown = member(m).down.next(s_, s_.work(m, t_.copy(chunk_) + static_cast<double>(near.size()) * t_.raise()));
-      s_.after(shown, here);
+      shown = member(m).down.move(s_, m, t_.copy(chunk_), chunk_, static_cast<int>(near.size()));
+      s_.after(shown.begin, here);
       for (int child : near)
         if (const auto& read = member(child).reads; read.size() >= depth_)
-          s_.after(shown, read[read.size() - depth_], t_.flight());
+          s_.after(shown.begin, read[read.size() - depth_], t_.flight());
     }
     std::vector<Task> there;
     for (int child : far) there.push_back(s_.send(m, child, chunk_, here));
     for (std::size_t k = 0; k < near.size(); ++k) {
-      const Task read = member(near[k]).down.next(s_, s_.work(near[k], t_.read(chunk_) + t_.raise()));
-      s_.after(read, shown, t_.flight() - static_cast<double>(near.size() - 1 - k) * t_.raise());
-      member(near[k]).reads.push_back(read);
-      down(near[k], read);
+      const auto read = member(near[k]).down.move(s_, near[k], t_.read(chunk_), chunk_, 1);
+      s_.after(read.begin, shown.end, t_.flight() - static_cast<double>(near.size() - 1 - k) * t_.raise());
+      member(near[k]).reads.push_back(read.end);
+      down(near[k], read.end);
     }
     for (std::size_t k = 0; k < far.size(); ++k) down(far[k], there[k]);
   }

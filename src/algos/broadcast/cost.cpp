@@ -26,7 +26,7 @@ class Tasks {
     chunk_ = chunk;
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       const Rank root = trees_[t].root;
-      hand_on(t, root, lane(t, root).next(s_, s_.work(root, t_.copy(chunk))));
+      hand_on(t, root, lane(t, root).next(s_, s_.work(root, t_.copy(chunk), chunk)));
     }
   }
 
@@ -65,23 +65,27 @@ class Tasks {
   }
 
   Task show(std::size_t t, Rank rank, const std::vector<Rank>& mates, Task here) {
-    const double copy = spec_.direct ? 0.0 : t_.copy(chunk_);
-    const Task shown = s_.work(rank, copy + static_cast<double>(mates.size()) * t_.raise());
-    s_.after(shown, here);
+    const auto flags = static_cast<int>(mates.size());
+    LaneOf::Move shown;
+    if (spec_.direct)
+      shown.begin = shown.end = lane(t, rank).next(s_, s_.work(rank, flags * t_.raise()));
+    else
+      shown = lane(t, rank).move(s_, rank, t_.copy(chunk_), chunk_, flags);
+    s_.after(shown.begin, here);
     if (!spec_.direct)
       for (Rank mate : mates)
         if (const auto& read = reads(t, mate); read.size() >= static_cast<std::size_t>(spec_.depth))
-          s_.after(shown, read[read.size() - static_cast<std::size_t>(spec_.depth)], t_.flight());
-    return lane(t, rank).next(s_, shown);
+          s_.after(shown.begin, read[read.size() - static_cast<std::size_t>(spec_.depth)], t_.flight());
+    return shown.end;
   }
 
   /// @param later  flags that are raised after the rank's own
   void take(std::size_t t, Rank rank, Task shown, int later) {
-    const double seconds = spec_.direct ? t_.read_direct(chunk_) : t_.read(chunk_) + t_.raise();
-    const Task read = lane(t, rank).next(s_, s_.work(rank, seconds));
-    s_.after(read, shown, t_.flight() - later * t_.raise());
-    reads(t, rank).push_back(read);
-    hand_on(t, rank, read);
+    const double seconds = spec_.direct ? t_.read_direct(chunk_) : t_.read(chunk_);
+    const auto read = lane(t, rank).move(s_, rank, seconds, chunk_, spec_.direct ? 0 : 1);
+    s_.after(read.begin, shown, t_.flight() - later * t_.raise());
+    reads(t, rank).push_back(read.end);
+    hand_on(t, rank, read.end);
   }
 
   const Shape& shape_;

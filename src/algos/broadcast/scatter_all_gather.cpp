@@ -175,7 +175,11 @@ double cost(const CostQuery& query) {
   const double hops = others > 1 ? hop + (others - 2) * chunks * hop : 0.0;
   // Nobody returns while its output is read.
   const double closing = direct && mates > 0 ? (others > 1 ? 2 : 1) * t.raise() + t.flight() : 0.0;
-  return t.copy(t.bytes()) + std::max(near, far) + hops + closing;
+  const double around = t.copy(t.bytes()) + std::max(near, far) + hops;
+  // Or a rank of the root's node has most to do: with all blocks, from the first chunk on.
+  const double taken = others * read + (others - 1) * (slot + t.raise());
+  const double busy = mates > 0 ? t.copy(chunk) + local_hop - read + chunks * taken : 0.0;
+  return std::max(around, busy) + closing;
 }
 
 }  // namespace

@@ -80,14 +80,18 @@ std::vector<Schedule::Task> fold_around(Schedule& s, LaneOf& memory, int members
   const CostTerms& t = s.terms();
   std::vector<Schedule::Task> there(static_cast<std::size_t>(parts));
   for (Schedule::Task& part : there)
-    part = one_node ? memory.next(s, s.work(0, t.copy(bytes) + t.raise())) : s.send(0, 0, bytes, memory.last());
+    part = one_node ? memory.move(s, 0, t.copy(bytes), bytes, 1).end : s.send(0, 0, bytes, memory.last());
+  Schedule::Task before = Schedule::kNone;  // the fold before this one
   for (int step = 0; step < members - 1; ++step) {
     const bool last = step + 1 == members - 1;
     for (Schedule::Task& part : there) {
-      const double flags = one_node ? (last ? 1 : 2) * t.raise() : 0;
-      const Schedule::Task folded = memory.next(s, s.work(0, t.fold(bytes) + (one_node ? t.read(bytes) : 0) + flags));
-      s.after(folded, part, one_node ? t.flight() : 0);
-      part = one_node || last ? folded : s.send(0, 0, bytes, folded);
+      const double seconds = t.fold(bytes) + (one_node ? t.read(bytes) : 0);
+      const auto folded = memory.move(s, 0, seconds, 2 * bytes, one_node ? (last ? 1 : 2) : 0);
+      s.after(folded.begin, part, one_node ? t.flight() : 0);
+      // What it is folded into is one of `parts` + 1 slots, which the next member has read by then.
+      if (one_node && !last) s.after(folded.begin, before, t.flight() - t.raise());
+      before = folded.end;
+      part = one_node || last ? folded.end : s.send(0, 0, bytes, folded.end);
     }
   }
   return there;

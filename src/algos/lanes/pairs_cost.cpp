@@ -25,10 +25,13 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
   std::vector<Task> last;  // by turn: all of it has been taken
   double n = 0;
   for (const double chunk : chunks) n += chunk;
+  const auto keep = [&] {
+    for (const double chunk : chunks) take.move(s, 0, t.copy(chunk), chunk, 0);
+  };
   for (int turn = 0; turn < others; ++turn)
     for (const double chunk : chunks) s.send(0, 0, chunk);
   const Task entered = query.spec.direct ? take.next(s, s.work(0, mates * t.raise())) : Schedule::kNone;
-  if (query.spec.direct || mates == 0) take.next(s, s.work(0, t.copy(n)));
+  if (query.spec.direct || mates == 0) keep();
   for (int turn = 0; turn < mates && query.spec.direct; ++turn) {
     const Task taken = take.next(s, s.work(0, t.read_direct(n) + t.raise()));
     s.after(taken, entered, t.flight() - (mates - 1 - turn) * t.raise());
@@ -37,12 +40,13 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
   for (int turn = 0; turn < mates && !query.spec.direct; ++turn) {
     std::vector<Task> taken;
     for (std::size_t k = 0; k < chunks.size(); ++k) {
-      const Task given = give.next(s, s.work(0, t.copy(chunks[k]) * spill + t.raise()));
-      if (turn == 0 && k == 0) take.next(s, s.work(0, t.copy(n)));
-      if (k >= depth) s.after(given, taken[k - depth], t.flight());
-      if (turn >= groups) s.after(given, last[static_cast<std::size_t>(turn - groups)], t.flight());
-      taken.push_back(take.next(s, s.work(0, t.read(chunks[k]) * spill + t.raise())));
-      s.after(taken.back(), given, t.flight());
+      const auto given = give.move(s, 0, t.copy(chunks[k]) * spill, chunks[k], 1);
+      if (turn == 0 && k == 0) keep();
+      if (k >= depth) s.after(given.begin, taken[k - depth], t.flight());
+      if (turn >= groups) s.after(given.begin, last[static_cast<std::size_t>(turn - groups)], t.flight());
+      const auto took = take.move(s, 0, t.read(chunks[k]) * spill, chunks[k], 1);
+      s.after(took.begin, given.end, t.flight());
+      taken.push_back(took.end);
     }
     last.push_back(taken.back());
   }
@@ -71,7 +75,7 @@ class Star {
     for (Rank other : others_)
       for (const double chunk : chunks_) s_.send(spec_.root, other, chunk);
     if (spec_.direct && !mates_.empty()) {
-      entered_ = root_.next(s_, s_.work(spec_.root, static_cast<double>(mates_.size()) * t_.raise()));
+      entered_ = take_.next(s_, s_.work(spec_.root, static_cast<double>(mates_.size()) * t_.raise()));
       later_ = t_.flight() - static_cast<double>(mates_.size() - 1) * t_.raise();
     }
     if (spec_.direct) keep();
@@ -81,37 +85,34 @@ class Star {
 
  private:
   void keep() {
-    LaneOf& lane = spec_.direct || mates_.empty() ? root_ : own_;
-    lane.next(s_, s_.work(spec_.root, t_.copy(all_)));
+    for (const double chunk : chunks_) take_.move(s_, spec_.root, t_.copy(chunk), chunk, 0);
   }
 
   /// What goes from one rank to another of its node, one of which is the root.
   void pass(Rank mate, Rank from, Rank to) {
     LaneOf lane;
-    LaneOf &gives = from == spec_.root ? root_ : lane, &takes = to == spec_.root ? taking() : lane;
     if (spec_.direct) {
-      const Task entered = from == spec_.root ? entered_ : gives.next(s_, s_.work(mate, t_.raise()));
-      const Task taken = s_.work(to, t_.read_direct(all_) + t_.raise());
-      s_.after(taken, entered, from == spec_.root ? later_ : t_.flight());
+      const bool gives = from == spec_.root;
+      const Task entered = gives ? entered_ : s_.work(mate, t_.raise());
+      LaneOf& takes = gives ? lane : take_;
+      const Task taken = takes.next(s_, s_.work(to, t_.read_direct(all_) + t_.raise()));
+      s_.after(taken, entered, gives ? later_ : t_.flight());
       later_ += t_.raise();
-      if (to == spec_.root) takes.next(s_, taken);
       s_.after(s_.work(from, 0), taken, t_.flight());
       return;
     }
+    LaneOf &gives = from == spec_.root ? give_ : lane, &takes = to == spec_.root ? take_ : lane;
+    const double spill = from == spec_.root ? spill_ : 1;
     const auto depth = static_cast<std::size_t>(spec_.depth);
     std::vector<Task> taken;
     for (std::size_t k = 0; k < chunks_.size(); ++k) {
-      const Task given = s_.work(from, t_.copy(chunks_[k]) * (from == spec_.root ? spill_ : 1) + t_.raise());
-      gives.next(s_, given);
-      if (k >= depth) s_.after(given, taken[k - depth], t_.flight());
-      taken.push_back(s_.work(to, t_.read(chunks_[k]) + t_.raise()));
-      s_.after(taken.back(), given, t_.flight());
-      if (to == spec_.root) takes.next(s_, taken.back());
+      const auto given = gives.move(s_, from, t_.copy(chunks_[k]) * spill, chunks_[k], 1);
+      if (k >= depth) s_.after(given.begin, taken[k - depth], t_.flight());
+      const auto took = takes.move(s_, to, t_.read(chunks_[k]), chunks_[k], 1);
+      s_.after(took.begin, given.end, t_.flight());
+      taken.push_back(took.end);
     }
   }
-
-  /// A root that takes does so when it has its own share.
-  LaneOf& taking() { return spec_.direct ? root_ : own_; }
 
   const Shape& shape_;
   const Spec& spec_;
@@ -119,7 +120,7 @@ class Star {
   const CostTerms& t_;
   const Chunks& chunks_;
   std::vector<Rank> mates_, others_;
-  LaneOf root_, own_;  // the root's: for what it gives, and for what it keeps and takes
+  LaneOf give_, take_;  // the root's
   double all_ = 0, spill_ = 1;
   Task entered_ = Schedule::kNone;
   double later_ = 0;  // when the next mate hears of it

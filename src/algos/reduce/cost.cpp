@@ -36,9 +36,9 @@ class Tasks {
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       const Shown top = up(t, trees_[t].root);
       if (trees_[t].root == spec_.root) continue;
-      const Task copied = result_lane_.next(s_, s_.work(spec_.root, t_.read(chunk) + t_.raise()));
-      s_.after(copied, top.task, top.later);
-      results_[t].push_back(copied);
+      const auto copied = result_lane_.move(s_, spec_.root, t_.read(chunk), chunk, 1);
+      s_.after(copied.begin, top.task, top.later);
+      results_[t].push_back(copied.end);
     }
   }
 
@@ -86,7 +86,8 @@ class Tasks {
   Shown up(std::size_t t, Rank rank) {
     if (leaf(t, rank)) return show(t, rank);
     std::vector<Shown> operands;
-    double seconds = t_.fold(chunk_, static_cast<int>(trees_[t].below(rank).size()) + 1);
+    const auto children = static_cast<int>(trees_[t].below(rank).size());
+    double seconds = t_.fold(chunk_, children + 1);
     int popped = 0;  // slots that are given back afterwards
     for (Rank child : trees_[t].below(rank)) {
       operands.push_back(up(t, child));
@@ -94,22 +95,22 @@ class Tasks {
       popped += shows(t, child) ? 1 : 0;
     }
     const bool shown = shows(t, rank);
-    const Task fold = lane(t, rank).next(s_, s_.work(rank, seconds + (popped + (shown ? 1 : 0)) * t_.raise()));
-    for (const Shown& operand : operands) s_.after(fold, operand.task, operand.later);
-    claim(t, rank, fold);
-    folds_[at(t, rank)].push_back(fold);
-    if (shown) return {fold, t_.flight() - popped * t_.raise()};
-    if (next(t, rank) == rank) return {fold, 0};
-    return {s_.send(rank, next(t, rank), chunk_, fold), 0};
+    const auto fold = lane(t, rank).move(s_, rank, seconds, (children + 1) * chunk_, popped + (shown ? 1 : 0));
+    for (const Shown& operand : operands) s_.after(fold.begin, operand.task, operand.later);
+    claim(t, rank, fold.begin);
+    folds_[at(t, rank)].push_back(fold.end);
+    if (shown) return {fold.end, t_.flight() - popped * t_.raise()};
+    if (next(t, rank) == rank) return {fold.end, 0};
+    return {s_.send(rank, next(t, rank), chunk_, fold.end), 0};
   }
 
   /// A leaf's.
   Shown show(std::size_t t, Rank rank) {
     if (in_place(t, rank)) return {entered_[at(t, rank)], t_.flight()};
     if (!local(t, rank)) return {s_.send(rank, next(t, rank), chunk_), 0};
-    const Task shown = lane(t, rank).next(s_, s_.work(rank, t_.copy(chunk_) + t_.raise()));
-    claim(t, rank, shown);
-    return {shown, t_.flight()};
+    const auto shown = lane(t, rank).move(s_, rank, t_.copy(chunk_), chunk_, 1);
+    claim(t, rank, shown.begin);
+    return {shown.end, t_.flight()};
   }
 
   const Shape& shape_;

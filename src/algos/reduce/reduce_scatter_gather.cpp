@@ -129,7 +129,7 @@ void write_tasks(const CostQuery& query, Schedule& s, const std::vector<double>&
     for (int owner = 1; owner < t.ranks(); ++owner) {
       for (const Schedule::Task part : folded) {
         if (one_node)
-          s.after(gather.next(s, s.work(0, t.read(chunk) + t.raise())), part, t.flight() + t.raise());
+          s.after(gather.move(s, 0, t.read(chunk), chunk, 1).begin, part, t.flight() + t.raise());
         else
           s.send(1, 0, chunk, part);
       }
