@@ -6,15 +6,20 @@
 #include <cmath>
 
 namespace umbel::algos {
+namespace {
+
+constexpr double kTurnBytes = 128U << 10U;  // what the executor's lanes move in a turn
+
+}  // namespace
 
 Schedule::Schedule(const CostQuery& query) : terms_(query), shape_(query.shape) {
-  load_.resize(static_cast<std::size_t>(shape_.ranks()) + 2 * static_cast<std::size_t>(shape_.nodes()));
+  doers_.resize(static_cast<std::size_t>(shape_.ranks()) + 2 * static_cast<std::size_t>(shape_.nodes()));
 }
 
 Schedule::Task Schedule::add(double seconds, int doer, int other) {
   items_.push_back({.seconds = seconds, .doers = {doer, other}});
   for (const int one : items_.back().doers)
-    if (one >= 0) load_[static_cast<std::size_t>(one)] += seconds;
+    if (one >= 0) doers_[static_cast<std::size_t>(one)].load += seconds;
   return static_cast<Task>(items_.size()) - 1;
 }
 
@@ -48,62 +53,93 @@ void Schedule::follow(Task task, Task before) {
   if (before != kNone) item(before).follower = task;
 }
 
-/// Its doers do it for so long, as soon as all of them can. @return the end
-double Schedule::occupy(const Item& item, double seconds) {
-  double end = item.ready;
-  for (const int doer : item.doers)
-    if (doer >= 0) end = std::max(end, free_[static_cast<std::size_t>(doer)]);
-  end += seconds;
-  for (const int doer : item.doers)
-    if (doer >= 0) free_[static_cast<std::size_t>(doer)] = end;
-  return end;
+/// The task can begin. It does, or waits for who is busy.
+void Schedule::offer(Task task, double now) {
+  for (const int doer : item(task).doers) {
+    if (doer < 0 || !doers_[static_cast<std::size_t>(doer)].busy) continue;
+    doers_[static_cast<std::size_t>(doer)].waiting.emplace(item(task).ready, task);
+    return;
+  }
+  start(task, now, kTurnBytes);
 }
 
-/// @return whether the lane's next task begins at once, which it may if the lane's turn `goes_on`
-bool Schedule::finish(Task task, double end, bool goes_on) {
-  bool begins = false;
+/// @param budget  bytes that may be moved in this turn
+void Schedule::start(Task task, double now, double budget) {
+  Item& one = item(task);
+  double seconds = one.seconds;
+  one.partly = one.bytes > budget;
+  if (one.partly) {
+    seconds *= budget / one.bytes;
+    one.seconds -= seconds;
+  }
+  const double moved = std::min(one.bytes, budget);
+  one.bytes -= moved;
+  for (const int doer : one.doers) {
+    if (doer < 0) continue;
+    doers_[static_cast<std::size_t>(doer)].busy = true;
+    doers_[static_cast<std::size_t>(doer)].budget = budget - moved;
+  }
+  events_.emplace(now + seconds, What::end, task);
+}
+
+void Schedule::end(Task task, double now) {
+  const Item& one = item(task);
+  for (const int doer : one.doers)
+    if (doer >= 0) doers_[static_cast<std::size_t>(doer)].busy = false;
+  if (one.partly) {
+    item(task).ready = now;
+    doers_[static_cast<std::size_t>(one.doers[0])].waiting.emplace(now, task);
+  } else {
+    release(task, now, doers_[static_cast<std::size_t>(one.doers[0])].budget);
+  }
+  for (const int doer : one.doers)
+    if (doer >= 0) take_next(doer, now);
+}
+
+/// What comes after the task has one thing less to wait for. The lane's next task begins at once if it can.
+void Schedule::release(Task task, double now, double budget) {
   for (int e = item(task).first_edge; e >= 0; e = edges_[static_cast<std::size_t>(e)].next) {
     const Edge& edge = edges_[static_cast<std::size_t>(e)];
     Item& next = item(edge.task);
-    next.ready = std::max(next.ready, end + edge.later);
+    next.ready = std::max(next.ready, now + edge.later);
     if (--next.missing > 0) continue;
-    if (goes_on && edge.task == item(task).follower && next.ready <= end)
-      begins = true;
+    if (edge.task == item(task).follower && next.ready <= now && budget > 0)
+      start(edge.task, now, budget);
     else
-      queue_.emplace(next.ready, edge.task);
+      events_.emplace(std::max(next.ready, now), What::ready, edge.task);
   }
-  return begins;
+}
+
+void Schedule::take_next(int doer, double now) {
+  Doer& one = doers_[static_cast<std::size_t>(doer)];
+  while (!one.busy && !one.waiting.empty()) {
+    const Task task = one.waiting.top().second;
+    one.waiting.pop();
+    offer(task, now);
+  }
 }
 
 double Schedule::run() {
-  constexpr double kTurnBytes = 128U << 10U;  // what the executor's lanes move in a turn
   for (std::size_t n = 0; n < items_.size(); ++n)
-    if (items_[n].missing == 0) queue_.emplace(0.0, static_cast<Task>(n));
-  free_.assign(load_.size(), 0.0);
-  double last = 0;
-  while (!queue_.empty()) {
-    Task task = queue_.top().second;
-    queue_.pop();
-    for (double budget = kTurnBytes; task != kNone;) {
-      Item& one = item(task);
-      if (one.bytes > budget) {  // the rest in another turn
-        const double seconds = one.seconds * (budget / one.bytes);
-        one.ready = occupy(one, seconds);
-        one.seconds -= seconds;
-        one.bytes -= budget;
-        queue_.emplace(one.ready, task);
-        break;
-      }
-      budget -= one.bytes;
-      const double end = occupy(one, one.seconds);
-      last = std::max(last, end);
-      task = finish(task, end, budget > 0) ? one.follower : kNone;
-    }
+    if (items_[n].missing == 0) events_.emplace(0.0, What::ready, static_cast<Task>(n));
+  double now = 0;
+  while (!events_.empty()) {
+    const auto [time, what, task] = events_.top();
+    events_.pop();
+    now = time;
+    if (what == What::ready)
+      offer(task, now);
+    else
+      end(task, now);
   }
-  return last;
+  return now;
 }
 
-double Schedule::busiest() const { return *std::ranges::max_element(load_); }
+double Schedule::busiest() const {
+  double most = 0;
+  for (const Doer& doer : doers_) most = std::max(most, doer.load);
+  return most;
+}
 
 double pipelined(const CostQuery& query, double bytes, std::size_t width,
                  const std::function<void(Schedule& schedule, const std::vector<double>& chunks)>& write) {

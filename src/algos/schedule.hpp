@@ -12,8 +12,10 @@
 // Plain sums and maxima in an order that the tasks alone decide: the same on every processor, as cost.hpp asks for.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -56,21 +58,34 @@ class Schedule {
     int doers[2] = {-1, -1};
     Task follower = kNone;  // the lane's next task
     int missing = 0;
+    bool partly = false;  // goes on in another turn
     int first_edge = -1;
   };
 
   Task add(double seconds, int doer, int other = -1);
   Item& item(Task task) { return items_[static_cast<std::size_t>(task)]; }
-  double occupy(const Item& item, double seconds);
-  bool finish(Task task, double end, bool goes_on);
+  void offer(Task task, double now);
+  void start(Task task, double now, double budget);
+  void end(Task task, double now);
+  void release(Task task, double now, double budget);
+  void take_next(int doer, double now);
 
   CostTerms terms_;
   const Shape& shape_;
   std::vector<Item> items_;
   std::vector<Edge> edges_;
-  std::vector<double> load_, free_;       // by doer: ranks, links out of nodes, links into nodes
   using Ready = std::pair<double, Task>;  // of two at the same time, the one that was added first
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> queue_;
+  template <class Value>
+  using Earliest = std::priority_queue<Value, std::vector<Value>, std::greater<>>;
+  struct Doer {
+    double load = 0;  // of all tasks
+    bool busy = false;
+    double budget = 0;        // bytes left in this turn
+    Earliest<Ready> waiting;  // tasks that could begin
+  };
+  std::vector<Doer> doers_;  // ranks, links out of nodes, links into nodes
+  enum class What : std::uint8_t { ready, end };
+  Earliest<std::tuple<double, What, Task>> events_;
 };
 
 /// Tasks of one lane after another.

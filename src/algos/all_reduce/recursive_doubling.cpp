@@ -86,6 +86,13 @@ void write_piece(int p, Schedule& s, std::vector<LaneOf>& lanes, double bytes) {
     if (const PairedRole role = PairedRole::of(rank, p); !role.active()) next(rank, t.read(bytes), role.pair);
 }
 
+bool pairs_share_nodes(const Shape& shape) {
+  for (Rank rank = 0; rank < shape.ranks(); ++rank)
+    if (const int pair = PairedRole::of(rank, shape.ranks()).pair; pair >= 0 && !shape.same_node(rank, pair))
+      return false;
+  return true;
+}
+
 double node_cost(const CostQuery& query) {
   CostQuery by_pieces = query;
   by_pieces.cut.chunk_bytes = query.cut.piece_bytes;
@@ -111,7 +118,8 @@ double cost(const CostQuery& query) {
   for (int bit = 1; 2 * bit <= p; bit <<= 1) rounds += round_leaves_nodes(query.shape, bit) ? remote : local;
   if (std::has_single_bit(static_cast<unsigned>(p))) return t.copy(t.bytes()) + t.pieces() * rounds;
   // Into the pair and out of it, which are behind the others.
-  if (sharers > 1) return t.copy(t.bytes()) + t.pieces() * (rounds + 2 * remote);
+  if (sharers > 1)
+    return t.copy(t.bytes()) + t.pieces() * (rounds + 2 * (pairs_share_nodes(query.shape) ? local : remote));
   // All pieces go into the pairs at once, on the links of the rounds.
   const int steps = doubling_traffic(p).steps, doublings = floor_log2(p);
   const double messages = std::max(steps * (t.message() + t.post()), 2 * t.message() + (doublings + 2) * t.post());

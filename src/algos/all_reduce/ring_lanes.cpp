@@ -179,15 +179,23 @@ namespace {
 /// Every member does the same at the same time, and rank 0 stands for all.
 void write_steps(int members, Schedule& s, const std::vector<double>& chunks) {
   LaneOf memory;
+  Schedule::Task sent = Schedule::kNone;  // when the last partial sum leaves
   std::vector<Schedule::Task> there(chunks.size());
   for (int step = 0; step < members - 1; ++step) {
     for (std::size_t k = 0; k < chunks.size(); ++k) {
-      const Schedule::Task arrived = s.send(0, 0, chunks[k], memory.last());
-      there[k] = memory.next(s, s.work(0, s.terms().fold(chunks[k])));
+      sent = memory.last();
+      const Schedule::Task arrived = s.send(0, 0, chunks[k], sent);
+      there[k] = memory.next(s, s.work(0, s.terms().fold(chunks[k]), 2 * chunks[k]));
       s.after(there[k], arrived);
     }
   }
-  for (int step = 0; step < members - 1; ++step)
+  for (std::size_t k = 0; k < chunks.size(); ++k) {
+    const Schedule::Task ready = s.work(0, 0);
+    s.after(ready, there[k]);
+    s.after(ready, sent);
+    there[k] = s.send(0, 0, chunks[k], ready);
+  }
+  for (int step = 1; step < members - 1; ++step)
     for (std::size_t k = 0; k < chunks.size(); ++k) there[k] = s.send(0, 0, chunks[k], there[k]);
 }
 

@@ -198,6 +198,9 @@ double cost(const CostQuery& query) {
     // A flag that it is there, one that it has been read.
     time += beyond == 0 ? t.flag() + t.raise() : message;
   }
+  // The last step's message may say that another step's has been read.
+  if (steps > 1 && t.one_node() && p != 1 << steps && std::has_single_bit(bits(p - (1 << (steps - 1)))))
+    time -= t.raise();
   return chunks * time;
 }
 

@@ -167,15 +167,16 @@ double cost(const CostQuery& query) {
   const double read = direct ? t.read_direct(chunk) : t.read(chunk) + t.raise();
   // The last block leaves the root when all others have, and then goes around: its last chunk hop by hop, and behind
   // it, from the second hop on, the others that have waited for it.
-  const double near = mates > 0 ? shown + t.flight() + read : 0.0;
-  const double far = remote > 0 ? t.burst(remote * chunks) + remote * t.wire(block) : 0.0;
+  const double near = t.copy(t.bytes()) + shown + t.flight() + read;
+  const double sent = std::max(remote * t.wire(block), remote * chunks * t.post() / 2 + t.wire(chunk));
+  const double far = t.copy(chunk) + t.message() + t.post() + sent;
   const double slot = direct ? 0.0 : t.copy(chunk);
   const double local_hop = slot + t.raise() + t.flight() + read;
   const double hop = t.one_node() ? local_hop : std::max(mates > 0 ? local_hop : 0.0, t.net_hop(chunk, 1, 1, 0));
   const double hops = others > 1 ? hop + (others - 2) * chunks * hop : 0.0;
   // Nobody returns while its output is read.
   const double closing = direct && mates > 0 ? (others > 1 ? 2 : 1) * t.raise() + t.flight() : 0.0;
-  const double around = t.copy(t.bytes()) + std::max(near, far) + hops;
+  const double around = std::max(mates > 0 ? near : 0.0, remote > 0 ? far : 0.0) + hops;
   // Or a rank of the root's node has most to do: with all blocks, from the first chunk on.
   const double taken = others * read + (others - 1) * (slot + t.raise());
   const double busy = mates > 0 ? t.copy(chunk) + local_hop - read + chunks * taken : 0.0;

@@ -75,23 +75,23 @@ void FoldRing::fold(const Range& range, const Slice& into, bool own_first, bool 
   in_.pop();
 }
 
-std::vector<Schedule::Task> fold_around(Schedule& s, LaneOf& memory, int members, int parts, double bytes,
-                                        bool one_node) {
+std::vector<Schedule::Task> fold_around(Schedule& s, LaneOf& memory, const FoldRingShape& ring, double bytes) {
   const CostTerms& t = s.terms();
-  std::vector<Schedule::Task> there(static_cast<std::size_t>(parts));
+  const bool near = ring.one_node;
+  std::vector<Schedule::Task> there(static_cast<std::size_t>(ring.parts));
   for (Schedule::Task& part : there)
-    part = one_node ? memory.move(s, 0, t.copy(bytes), bytes, 1).end : s.send(0, 0, bytes, memory.last());
+    part = near ? memory.move(s, 0, t.copy(bytes), bytes, 1).end : s.send(0, 0, bytes, memory.last());
   Schedule::Task before = Schedule::kNone;  // the fold before this one
-  for (int step = 0; step < members - 1; ++step) {
-    const bool last = step + 1 == members - 1;
+  for (int step = 0; step < ring.members - 1; ++step) {
+    const bool last = step + 1 == ring.members - 1;
+    const int flags = last && !ring.hands_on ? 1 : 2;
     for (Schedule::Task& part : there) {
-      const double seconds = t.fold(bytes) + (one_node ? t.read(bytes) : 0);
-      const auto folded = memory.move(s, 0, seconds, 2 * bytes, one_node ? (last ? 1 : 2) : 0);
-      s.after(folded.begin, part, one_node ? t.flight() : 0);
+      const auto folded = memory.move(s, 0, t.fold(bytes) + (near ? t.read(bytes) : 0), 2 * bytes, near ? flags : 0);
+      s.after(folded.begin, part, near ? t.flight() : 0);
       // What it is folded into is one of `parts` + 1 slots, which the next member has read by then.
-      if (one_node && !last) s.after(folded.begin, before, t.flight() - t.raise());
+      if (near && !last) s.after(folded.begin, before, t.flight() - t.raise());
       before = folded.end;
-      part = one_node || last ? folded.end : s.send(0, 0, bytes, folded.end);
+      part = near || last ? folded.end : s.send(0, 0, bytes, folded.end);
     }
   }
   return there;

@@ -28,8 +28,6 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
   const auto keep = [&] {
     for (const double chunk : chunks) take.move(s, 0, t.copy(chunk), chunk, 0);
   };
-  for (int turn = 0; turn < others; ++turn)
-    for (const double chunk : chunks) s.send(0, 0, chunk);
   const Task entered = query.spec.direct ? take.next(s, s.work(0, mates * t.raise())) : Schedule::kNone;
   if (query.spec.direct || mates == 0) keep();
   for (int turn = 0; turn < mates && query.spec.direct; ++turn) {
@@ -50,6 +48,8 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
     }
     last.push_back(taken.back());
   }
+  for (int turn = 0; turn < others; ++turn)
+    for (const double chunk : chunks) s.send(0, 0, chunk);
 }
 
 /// The root gives to, or takes from, everybody.
@@ -72,8 +72,6 @@ class Star {
   }
 
   void scatter() {
-    for (Rank other : others_)
-      for (const double chunk : chunks_) s_.send(spec_.root, other, chunk);
     if (spec_.direct && !mates_.empty()) {
       entered_ = take_.next(s_, s_.work(spec_.root, static_cast<double>(mates_.size()) * t_.raise()));
       later_ = t_.flight() - static_cast<double>(mates_.size() - 1) * t_.raise();
@@ -81,6 +79,8 @@ class Star {
     if (spec_.direct) keep();
     for (Rank mate : mates_) pass(mate, spec_.root, mate);
     if (!spec_.direct) keep();
+    for (Rank other : others_)
+      for (const double chunk : chunks_) s_.send(spec_.root, other, chunk);
   }
 
  private:

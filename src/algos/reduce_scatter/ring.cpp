@@ -85,7 +85,7 @@ double cost(const CostQuery& query) {
                      [&](Schedule& schedule, const std::vector<double>& chunks) {
                        LaneOf memory;
                        for (const double chunk : chunks)
-                         fold_around(schedule, memory, p, query.spec.depth, chunk, t.one_node());
+                         fold_around(schedule, memory, {.members = p, .parts = query.spec.depth, .one_node = t.one_node()}, chunk);
                      });
   return (p - 1) * rings * t.hop(t.bytes() / rings, query.spec.depth * t.chunks(part));
 }

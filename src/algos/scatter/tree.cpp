@@ -188,7 +188,6 @@ class Tasks {
     chunk_ = chunk;
     const Rank root = tree_.root();
     const auto [near, far, straight] = children(root);
-    for (Rank child : straight) s_.send(root, child, chunk);
     if (!far.empty()) {
       const Task packed = claim(root, near, t_.copy(shares(far) * chunk));
       for (Rank child : far) scatter(child, s_.send(root, child, tree_.size(child) * chunk, packed));
@@ -196,6 +195,7 @@ class Tasks {
     std::vector<Task> shown;
     for (Rank child : near) shown.push_back(claim(root, near, t_.copy(tree_.size(child) * chunk) + t_.raise()));
     lane(root).next(s_, s_.work(root, t_.copy(chunk)));
+    for (Rank child : straight) s_.send(root, child, chunk);
     for (std::size_t k = 0; k < near.size(); ++k) scatter_near(near[k], shown[k], t_.flight());
   }
 
