@@ -9,6 +9,7 @@ namespace umbel::algos {
 namespace {
 
 constexpr double kTurnBytes = 128U << 10U;  // what the executor's lanes move in a turn
+constexpr double kBehind = 1e-12;           // a lane whose turn is over comes after others that are ready
 
 }  // namespace
 
@@ -87,8 +88,8 @@ void Schedule::end(Task task, double now) {
   for (const int doer : one.doers)
     if (doer >= 0) doers_[static_cast<std::size_t>(doer)].busy = false;
   if (one.partly) {
-    item(task).ready = now;
-    doers_[static_cast<std::size_t>(one.doers[0])].waiting.emplace(now, task);
+    item(task).ready = now + kBehind;
+    events_.emplace(item(task).ready, What::ready, task);
   } else {
     release(task, now, doers_[static_cast<std::size_t>(one.doers[0])].budget);
   }
@@ -103,10 +104,13 @@ void Schedule::release(Task task, double now, double budget) {
     Item& next = item(edge.task);
     next.ready = std::max(next.ready, now + edge.later);
     if (--next.missing > 0) continue;
-    if (edge.task == item(task).follower && next.ready <= now && budget > 0)
+    const bool follows = edge.task == item(task).follower && next.ready <= now;
+    if (follows && budget > 0) {
       start(edge.task, now, budget);
-    else
-      events_.emplace(std::max(next.ready, now), What::ready, edge.task);
+      continue;
+    }
+    next.ready = std::max(next.ready, follows ? now + kBehind : now);
+    events_.emplace(next.ready, What::ready, edge.task);
   }
 }
 

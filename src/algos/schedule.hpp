@@ -107,6 +107,12 @@ class LaneOf {
     if (flags > 0) move.end = next(schedule, schedule.work(rank, flags * schedule.terms().raise()));
     return move;
   }
+  /// Flags, one after another.
+  std::vector<Schedule::Task> raise(Schedule& schedule, Rank rank, std::size_t flags) {
+    std::vector<Schedule::Task> all;
+    while (all.size() < flags) all.push_back(next(schedule, schedule.work(rank, schedule.terms().raise())));
+    return all;
+  }
   Schedule::Task last() const { return last_; }
 
  private:

@@ -178,7 +178,7 @@ double net_ring_cost(const CostQuery& query, int members) {
                    [&](Schedule& s, const std::vector<double>& chunks) {
                      LaneOf memory;
                      std::vector<Schedule::Task> there;
-                     for (const double chunk : chunks) there.push_back(memory.next(s, s.work(0, t.copy(chunk))));
+                     for (const double chunk : chunks) there.push_back(memory.next(s, s.work(0, t.copy(chunk), chunk)));
                      for (int step = 1; step < members; ++step)
                        for (std::size_t k = 0; k < chunks.size(); ++k) there[k] = s.send(0, 0, chunks[k], there[k]);
                    });

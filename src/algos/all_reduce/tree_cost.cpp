@@ -55,34 +55,35 @@ class Tasks {
     }
     const int parent = place(m).parent;
     if (children == 0 && !local(m)) return {s_.send(m, parent, chunk_), 0};
-    const auto fold = member(m).up.move(s_, m, seconds, (children + 1) * chunk_, popped + (local(m) ? 1 : 0));
+    const auto fold = member(m).up.move(s_, m, seconds, (children + 1) * chunk_, local(m) ? 1 : 0);
     for (const Shown& operand : operands) s_.after(fold.begin, operand.task, operand.later);
-    if (children > 0) member(m).folds.push_back(fold.end);
+    if (children > 0) member(m).folds.push_back(member(m).up.next(s_, s_.work(m, popped * t_.raise())));
     if (parent < 0) return {fold.end, 0};
     if (!local(m)) return {s_.send(m, parent, chunk_, fold.end), 0};
     // The slot must have been read: the parent's fold of this chunk is not there yet.
     const std::vector<Task>& read = member(parent).folds;
     if (read.size() >= depth_) s_.after(fold.begin, read[read.size() - depth_], t_.flight());
-    return {fold.end, t_.flight() - popped * t_.raise()};
+    return {fold.end, t_.flight()};
   }
 
   /// `here`: the result is in the member's output.
   void down(int m, Task here) {
     std::vector<int> near, far;
     for (const TreePlace::Child& child : place(m).children) (local(child.member) ? near : far).push_back(child.member);
-    LaneOf::Move shown;
+    std::vector<Task> shown;
     if (!near.empty()) {
-      shown = member(m).down.move(s_, m, t_.copy(chunk_), chunk_, static_cast<int>(near.size()));
-      s_.after(shown.begin, here);
+      const Task copied = member(m).down.next(s_, s_.work(m, t_.copy(chunk_), chunk_));
+      shown = member(m).down.raise(s_, m, near.size());
+      s_.after(copied, here);
       for (int child : near)
         if (const auto& read = member(child).reads; read.size() >= depth_)
-          s_.after(shown.begin, read[read.size() - depth_], t_.flight());
+          s_.after(copied, read[read.size() - depth_], t_.flight());
     }
     std::vector<Task> there;
     for (int child : far) there.push_back(s_.send(m, child, chunk_, here));
     for (std::size_t k = 0; k < near.size(); ++k) {
       const auto read = member(near[k]).down.move(s_, near[k], t_.read(chunk_), chunk_, 1);
-      s_.after(read.begin, shown.end, t_.flight() - static_cast<double>(near.size() - 1 - k) * t_.raise());
+      s_.after(read.begin, shown[k], t_.flight());
       member(near[k]).reads.push_back(read.end);
       down(near[k], read.end);
     }

@@ -241,10 +241,10 @@ double alone_cost(const CostQuery& query) {
     LaneOf give, take, own;
     for (const double chunk : chunks) {
       for (int other = 1; other < t.ranks(); ++other) {
-        const Schedule::Task there = s.send(0, 0, chunk, give.next(s, s.work(0, t.copy(chunk))));
-        s.after(take.next(s, s.work(0, t.copy(chunk))), there);
+        const Schedule::Task there = s.send(0, 0, chunk, give.next(s, s.work(0, t.copy(chunk), chunk)));
+        s.after(take.next(s, s.work(0, t.copy(chunk), chunk)), there);
       }
-      own.next(s, s.work(0, t.copy(chunk)));
+      own.next(s, s.work(0, t.copy(chunk), chunk));
     }
   });
 }

@@ -57,33 +57,33 @@ class Tasks {
   void hand_on(std::size_t t, Rank rank, Task here) {
     std::vector<Rank> near, far;
     for (Rank child : trees_[t].below(rank)) (shape_.same_node(rank, child) ? near : far).push_back(child);
-    const Task shown = near.empty() ? Schedule::kNone : show(t, rank, near, here);
+    const std::vector<Task> shown = show(t, rank, near, here);
     std::vector<Task> there;
     for (Rank child : far) there.push_back(s_.send(rank, child, chunk_, here));
-    for (std::size_t k = 0; k < near.size(); ++k) take(t, near[k], shown, static_cast<int>(near.size() - 1 - k));
+    for (std::size_t k = 0; k < near.size(); ++k) take(t, near[k], shown[k]);
     for (std::size_t k = 0; k < far.size(); ++k) hand_on(t, far[k], there[k]);
   }
 
-  Task show(std::size_t t, Rank rank, const std::vector<Rank>& mates, Task here) {
-    const auto flags = static_cast<int>(mates.size());
-    LaneOf::Move shown;
-    if (spec_.direct)
-      shown.begin = shown.end = lane(t, rank).next(s_, s_.work(rank, flags * t_.raise()));
-    else
-      shown = lane(t, rank).move(s_, rank, t_.copy(chunk_), chunk_, flags);
-    s_.after(shown.begin, here);
-    if (!spec_.direct)
+  /// @return the flags for the mates
+  std::vector<Task> show(std::size_t t, Rank rank, const std::vector<Rank>& mates, Task here) {
+    if (mates.empty()) return {};
+    LaneOf& own = lane(t, rank);
+    if (!spec_.direct) {
+      const Task copied = own.next(s_, s_.work(rank, t_.copy(chunk_), chunk_));
+      s_.after(copied, here);
       for (Rank mate : mates)
         if (const auto& read = reads(t, mate); read.size() >= static_cast<std::size_t>(spec_.depth))
-          s_.after(shown.begin, read[read.size() - static_cast<std::size_t>(spec_.depth)], t_.flight());
-    return shown.end;
+          s_.after(copied, read[read.size() - static_cast<std::size_t>(spec_.depth)], t_.flight());
+    }
+    std::vector<Task> flags = own.raise(s_, rank, mates.size());
+    s_.after(flags.front(), here);
+    return flags;
   }
 
-  /// @param later  flags that are raised after the rank's own
-  void take(std::size_t t, Rank rank, Task shown, int later) {
+  void take(std::size_t t, Rank rank, Task shown) {
     const double seconds = spec_.direct ? t_.read_direct(chunk_) : t_.read(chunk_);
     const auto read = lane(t, rank).move(s_, rank, seconds, chunk_, spec_.direct ? 0 : 1);
-    s_.after(read.begin, shown, t_.flight() - later * t_.raise());
+    s_.after(read.begin, shown, t_.flight());
     reads(t, rank).push_back(read.end);
     hand_on(t, rank, read.end);
   }

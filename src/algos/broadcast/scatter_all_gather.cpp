@@ -168,8 +168,8 @@ double cost(const CostQuery& query) {
   // The last block leaves the root when all others have, and then goes around: its last chunk hop by hop, and behind
   // it, from the second hop on, the others that have waited for it.
   const double near = t.copy(t.bytes()) + shown + t.flight() + read;
-  const double sent = std::max(remote * t.wire(block), remote * chunks * t.post() / 2 + t.wire(chunk));
-  const double far = t.copy(chunk) + t.message() + t.post() + sent;
+  const double sent = std::max(t.post() / 2 + remote * t.wire(block), remote * chunks * t.post() / 2 + t.wire(chunk));
+  const double far = t.copy(chunk) + t.message() + sent + t.post() / 2;
   const double slot = direct ? 0.0 : t.copy(chunk);
   const double local_hop = slot + t.raise() + t.flight() + read;
   const double hop = t.one_node() ? local_hop : std::max(mates > 0 ? local_hop : 0.0, t.net_hop(chunk, 1, 1, 0));

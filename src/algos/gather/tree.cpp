@@ -179,7 +179,7 @@ class Tasks {
     std::vector<Task> there;
     for (Rank child : tree_.children(rank)) there.push_back(gather(child));
     if (!packs && !root) return s_.send(rank, tree_.parent(rank), chunk_);
-    const Task own = lane(rank).next(s_, s_.work(rank, t_.copy(chunk_)));
+    const Task own = lane(rank).next(s_, s_.work(rank, t_.copy(chunk_), chunk_));
     if (local(rank) && read(rank).size() >= depth_) s_.after(own, read(rank)[read(rank).size() - depth_], t_.flight());
     std::vector<Task> arrived;
     for (std::size_t k = 0; k < there.size(); ++k) {

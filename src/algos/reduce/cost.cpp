@@ -95,11 +95,11 @@ class Tasks {
       popped += shows(t, child) ? 1 : 0;
     }
     const bool shown = shows(t, rank);
-    const auto fold = lane(t, rank).move(s_, rank, seconds, (children + 1) * chunk_, popped + (shown ? 1 : 0));
+    const auto fold = lane(t, rank).move(s_, rank, seconds, (children + 1) * chunk_, shown ? 1 : 0);
     for (const Shown& operand : operands) s_.after(fold.begin, operand.task, operand.later);
     claim(t, rank, fold.begin);
-    folds_[at(t, rank)].push_back(fold.end);
-    if (shown) return {fold.end, t_.flight() - popped * t_.raise()};
+    folds_[at(t, rank)].push_back(lane(t, rank).next(s_, s_.work(rank, popped * t_.raise())));
+    if (shown) return {fold.end, t_.flight()};
     if (next(t, rank) == rank) return {fold.end, 0};
     return {s_.send(rank, next(t, rank), chunk_, fold.end), 0};
   }

@@ -125,7 +125,8 @@ void write_tasks(const CostQuery& query, Schedule& s, const std::vector<double>&
   const bool one_node = t.one_node();
   LaneOf memory, gather;
   for (const double chunk : chunks) {
-    const auto folded = fold_around(s, memory, {.members = t.ranks(), .parts = query.spec.depth, .one_node = one_node, .hands_on = true}, chunk);
+    const auto folded = fold_around(
+        s, memory, {.members = t.ranks(), .parts = query.spec.depth, .one_node = one_node, .hands_on = true}, chunk);
     for (int owner = 1; owner < t.ranks(); ++owner) {
       for (const Schedule::Task part : folded) {
         if (one_node)

@@ -236,7 +236,9 @@ double cost(const CostQuery& query) {
     return pipelined(query, n / parts, static_cast<std::size_t>(t.nodes() * parts),
                      [&](Schedule& schedule, const std::vector<double>& chunks) {
                        LaneOf memory;
-                       for (const double chunk : chunks) fold_around(schedule, memory, {.members = t.nodes(), .parts = parts, .one_node = false}, chunk);
+                       for (const double chunk : chunks)
+                         fold_around(schedule, memory, {.members = t.nodes(), .parts = parts, .one_node = false},
+                                     chunk);
                      });
   const double folded = n * bundle, shown = n * std::max(0, t.ranks() - t.nodes() * bundle);
   // In each step all mates' operands of a bundle are read and folded; each rank shows those of the other rails.

@@ -85,7 +85,8 @@ double cost(const CostQuery& query) {
                      [&](Schedule& schedule, const std::vector<double>& chunks) {
                        LaneOf memory;
                        for (const double chunk : chunks)
-                         fold_around(schedule, memory, {.members = p, .parts = query.spec.depth, .one_node = t.one_node()}, chunk);
+                         fold_around(schedule, memory,
+                                     {.members = p, .parts = query.spec.depth, .one_node = t.one_node()}, chunk);
                      });
   return (p - 1) * rings * t.hop(t.bytes() / rings, query.spec.depth * t.chunks(part));
 }

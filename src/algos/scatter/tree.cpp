@@ -189,13 +189,16 @@ class Tasks {
     const Rank root = tree_.root();
     const auto [near, far, straight] = children(root);
     if (!far.empty()) {
-      const Task packed = claim(root, near, t_.copy(shares(far) * chunk));
+      const Task packed = claim(root, near, t_.copy(shares(far) * chunk), shares(far) * chunk);
+      for (Rank child : straight) s_.send(root, child, chunk);
       for (Rank child : far) scatter(child, s_.send(root, child, tree_.size(child) * chunk, packed));
     }
     std::vector<Task> shown;
-    for (Rank child : near) shown.push_back(claim(root, near, t_.copy(tree_.size(child) * chunk) + t_.raise()));
-    lane(root).next(s_, s_.work(root, t_.copy(chunk)));
-    for (Rank child : straight) s_.send(root, child, chunk);
+    for (Rank child : near)
+      shown.push_back(claim(root, near, t_.copy(tree_.size(child) * chunk) + t_.raise(), tree_.size(child) * chunk));
+    lane(root).next(s_, s_.work(root, t_.copy(chunk), chunk));
+    if (far.empty())
+      for (Rank child : straight) s_.send(root, child, chunk);
     for (std::size_t k = 0; k < near.size(); ++k) scatter_near(near[k], shown[k], t_.flight());
   }
 
@@ -225,8 +228,8 @@ class Tasks {
   }
 
   /// Work on a slot that all of `mates` have left.
-  Task claim(Rank rank, const std::vector<Rank>& mates, double seconds) {
-    const Task task = lane(rank).next(s_, s_.work(rank, seconds));
+  Task claim(Rank rank, const std::vector<Rank>& mates, double seconds, double bytes) {
+    const Task task = lane(rank).next(s_, s_.work(rank, seconds, bytes));
     for (Rank mate : mates)
       if (took(mate).size() >= depth_) s_.after(task, took(mate)[took(mate).size() - depth_], t_.flight());
     return task;
@@ -255,7 +258,7 @@ class Tasks {
   /// Takes what is for the ranks below, which takes `seconds`, and shows it to the node-mates among them.
   Task hand_on(Rank rank, Task there, double later, double seconds) {
     const auto [near, far, straight] = children(rank);
-    const Task shown = claim(rank, near, seconds + static_cast<double>(near.size()) * t_.raise());
+    const Task shown = claim(rank, near, seconds + static_cast<double>(near.size()) * t_.raise(), 0);
     s_.after(shown, there, later);
     return shown;
   }
