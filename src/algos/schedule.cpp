@@ -8,8 +8,7 @@
 namespace umbel::algos {
 namespace {
 
-constexpr double kTurnBytes = 128U << 10U;  // what the executor's lanes move in a turn
-constexpr double kBehind = 1e-12;           // a lane whose turn is over comes after others that are ready
+constexpr double kBehind = 1e-12;  // a lane whose turn is over comes after others that are ready
 
 }  // namespace
 
@@ -61,24 +60,24 @@ void Schedule::offer(Task task, double now) {
     doers_[static_cast<std::size_t>(doer)].waiting.emplace(item(task).ready, task);
     return;
   }
-  start(task, now, kTurnBytes);
+  start(task, now, {});
 }
 
-/// @param budget  bytes that may be moved in this turn
-void Schedule::start(Task task, double now, double budget) {
+/// @param turn  what is left of it
+void Schedule::start(Task task, double now, const Turn& turn) {
   Item& one = item(task);
   double seconds = one.seconds;
-  one.partly = one.bytes > budget;
+  one.partly = one.bytes > turn.bytes;
   if (one.partly) {
-    seconds *= budget / one.bytes;
+    seconds *= turn.bytes / one.bytes;
     one.seconds -= seconds;
   }
-  const double moved = std::min(one.bytes, budget);
+  const double moved = std::min(one.bytes, turn.bytes);
   one.bytes -= moved;
   for (const int doer : one.doers) {
     if (doer < 0) continue;
     doers_[static_cast<std::size_t>(doer)].busy = true;
-    doers_[static_cast<std::size_t>(doer)].budget = budget - moved;
+    doers_[static_cast<std::size_t>(doer)].turn = {.bytes = turn.bytes - moved, .instrs = turn.instrs - one.instrs};
   }
   events_.emplace(now + seconds, What::end, task);
 }
@@ -91,22 +90,22 @@ void Schedule::end(Task task, double now) {
     item(task).ready = now + kBehind;
     events_.emplace(item(task).ready, What::ready, task);
   } else {
-    release(task, now, doers_[static_cast<std::size_t>(one.doers[0])].budget);
+    release(task, now, doers_[static_cast<std::size_t>(one.doers[0])].turn);
   }
   for (const int doer : one.doers)
     if (doer >= 0) take_next(doer, now);
 }
 
 /// What comes after the task has one thing less to wait for. The lane's next task begins at once if it can.
-void Schedule::release(Task task, double now, double budget) {
+void Schedule::release(Task task, double now, Turn turn) {
   for (int e = item(task).first_edge; e >= 0; e = edges_[static_cast<std::size_t>(e)].next) {
     const Edge& edge = edges_[static_cast<std::size_t>(e)];
     Item& next = item(edge.task);
     next.ready = std::max(next.ready, now + edge.later);
     if (--next.missing > 0) continue;
     const bool follows = edge.task == item(task).follower && next.ready <= now;
-    if (follows && budget > 0) {
-      start(edge.task, now, budget);
+    if (follows && !turn.over()) {
+      start(edge.task, now, turn);
       continue;
     }
     next.ready = std::max(next.ready, follows ? now + kBehind : now);

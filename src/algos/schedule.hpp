@@ -32,6 +32,8 @@ class Schedule {
 
   /// Keeps the rank's thread busy, with so many bytes to read.
   Task work(Rank rank, double seconds, double bytes = 0);
+  /// The task comes with so many more instructions, waits or ends of loops, that cost no time but end turns.
+  void counts(Task task, int more) { item(task).instrs += more; }
   /// A message, sent when `ready` has ended. @return the task at whose end the receiver knows that it is there
   Task send(Rank from, Rank to, double bytes, Task ready = kNone);
   /// `task` begins `later` after the end of `before` at the earliest; negative when what it waits for is done before
@@ -48,6 +50,12 @@ class Schedule {
   const CostTerms& terms() const { return terms_; }
 
  private:
+  /// What is left of a lane's turn.
+  struct Turn {
+    double bytes = 128U << 10U;
+    int instrs = 64;
+    bool over() const { return bytes <= 0 || instrs <= 0; }
+  };
   struct Edge {
     Task task = kNone;
     double later = 0;
@@ -58,6 +66,7 @@ class Schedule {
     int doers[2] = {-1, -1};
     Task follower = kNone;  // the lane's next task
     int missing = 0;
+    int instrs = 1;
     bool partly = false;  // goes on in another turn
     int first_edge = -1;
   };
@@ -65,9 +74,9 @@ class Schedule {
   Task add(double seconds, int doer, int other = -1);
   Item& item(Task task) { return items_[static_cast<std::size_t>(task)]; }
   void offer(Task task, double now);
-  void start(Task task, double now, double budget);
+  void start(Task task, double now, const Turn& turn);
   void end(Task task, double now);
-  void release(Task task, double now, double budget);
+  void release(Task task, double now, Turn turn);
   void take_next(int doer, double now);
 
   CostTerms terms_;
@@ -80,7 +89,7 @@ class Schedule {
   struct Doer {
     double load = 0;  // of all tasks
     bool busy = false;
-    double budget = 0;        // bytes left in this turn
+    Turn turn;
     Earliest<Ready> waiting;  // tasks that could begin
   };
   std::vector<Doer> doers_;  // ranks, links out of nodes, links into nodes
@@ -104,6 +113,7 @@ class LaneOf {
   Move move(Schedule& schedule, Rank rank, double seconds, double bytes, int flags) {
     Move move;
     move.begin = move.end = next(schedule, schedule.work(rank, seconds, bytes));
+    schedule.counts(move.begin, 1);  // a wait
     if (flags > 0) move.end = next(schedule, schedule.work(rank, flags * schedule.terms().raise()));
     return move;
   }

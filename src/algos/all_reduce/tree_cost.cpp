@@ -57,9 +57,11 @@ class Tasks {
     if (children == 0 && !local(m)) return {s_.send(m, parent, chunk_), 0};
     const auto fold = member(m).up.move(s_, m, seconds, (children + 1) * chunk_, local(m) ? 1 : 0);
     for (const Shown& operand : operands) s_.after(fold.begin, operand.task, operand.later);
+    // What another lane does with it begins with a flag between the lanes, which costs nothing.
+    const Task made = local(m) ? fold.end : member(m).up.next(s_, s_.work(m, 0));
     if (children > 0) member(m).folds.push_back(member(m).up.next(s_, s_.work(m, popped * t_.raise())));
-    if (parent < 0) return {fold.end, 0};
-    if (!local(m)) return {s_.send(m, parent, chunk_, fold.end), 0};
+    if (parent < 0) return {made, 0};
+    if (!local(m)) return {s_.send(m, parent, chunk_, made), 0};
     // The slot must have been read: the parent's fold of this chunk is not there yet.
     const std::vector<Task>& read = member(parent).folds;
     if (read.size() >= depth_) s_.after(fold.begin, read[read.size() - depth_], t_.flight());

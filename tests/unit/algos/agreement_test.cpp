@@ -23,7 +23,8 @@ namespace umbel::algos::simulate {
 namespace {
 
 constexpr double kAgreement = 0.02;
-constexpr double kSharedFactor = 3;
+constexpr double kSharedFactor = 2;
+constexpr double kMixedFactor = 3.5;
 
 /// `mixed`: several ranks on each of several nodes.
 enum class Layout { staged, direct, apart, mixed };
@@ -34,6 +35,16 @@ struct Exception {
   double within = 0;
   std::string_view why;
 };
+
+constexpr std::string_view kTwoTrees =
+    "a rank is in two trees at once, whose lanes take turns on its thread: in which order matters with a few dozen "
+    "chunks";
+constexpr std::string_view kTies =
+    "parts come in at the same moment: whether one is seen to before another goes out depends on single bytes of them";
+constexpr std::string_view kRoot =
+    "the cost has the others as busy as the root, who gathers the results while the ring goes on";
+constexpr std::string_view kStaggered =
+    "a formula: the ranks of the ring start one after another, and catch up over the first few chunks";
 
 /// By "collective algorithm", for all layouts.
 const std::map<std::string, Exception, std::less<>>& exceptions() {
@@ -121,7 +132,8 @@ TEST_P(Agreement, ClosedFormAndSimulatorComeToTheSame) {
     fmt::print("{:<36} {:<6} {:>+7.2f}%  shared links: factor {:.2f}\n", key, name_of(layout), 100 * found.worst,
                found.shared);
     EXPECT_LE(std::fabs(found.worst), within) << key << ' ' << name_of(layout) << ", " << found.where;
-    EXPECT_LE(found.shared, kSharedFactor) << key << ' ' << name_of(layout) << ", " << found.shared_where;
+    EXPECT_LE(found.shared, layout == Layout::mixed ? kMixedFactor : kSharedFactor)
+        << key << ' ' << name_of(layout) << ", " << found.shared_where;
   }
   EXPECT_GT(runs, 0) << key << " serves no layout";
   if (exception != exceptions().end())
