@@ -23,7 +23,7 @@ namespace umbel::algos::simulate {
 namespace {
 
 constexpr double kAgreement = 0.02;
-constexpr double kSharedFactor = 2;
+constexpr double kSharedFactor = 2.5;
 constexpr double kMixedFactor = 3.5;
 
 /// `mixed`: several ranks on each of several nodes.
@@ -49,7 +49,13 @@ constexpr std::string_view kStaggered =
 /// By "collective algorithm", for all layouts.
 const std::map<std::string, Exception, std::less<>>& exceptions() {
   static const std::map<std::string, Exception, std::less<>> all{
-      // EXCEPTIONS
+      {"all_reduce double_tree", {0.03, kTwoTrees}},
+      {"broadcast double_tree", {0.05, kTwoTrees}},
+      {"broadcast scatter_all_gather", {0.075, kStaggered}},
+      {"reduce double_tree", {0.035, kTwoTrees}},
+      {"reduce reduce_scatter_gather", {0.045, kRoot}},
+      {"reduce_scatter hierarchical_ring", {0.045, kTies}},
+      {"reduce_scatter ring", {0.045, kTies}},
   };
   return all;
 }
