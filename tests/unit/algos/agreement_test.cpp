@@ -142,8 +142,9 @@ TEST_P(Agreement, ClosedFormAndSimulatorComeToTheSame) {
         << key << ' ' << name_of(layout) << ", " << found.shared_where;
   }
   EXPECT_GT(runs, 0) << key << " serves no layout";
-  if (exception != exceptions().end())
+  if (exception != exceptions().end()) {
     EXPECT_GT(worst, kAgreement) << key << " keeps to 2 %: it is no exception any more";
+  }
 }
 
 std::vector<const Algorithm*> all_algorithms() {
