@@ -70,7 +70,7 @@ class Planner {
                               : full()   ? std::size(kSpecs)
                               : quick()  ? kQuickSpecs
                                          : kUsualSpecs;
-    const std::size_t some = full() ? 8 : ranks > some_ranks ? 2 : 4;
+    const std::size_t some = full() ? 8 : ranks <= some_ranks ? 4 : quick() ? 2 : 1;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
       const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
       const std::size_t turn = a + static_cast<std::size_t>(ranks);
