@@ -155,6 +155,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
   const Shape& shape() const noexcept override { return founded_.members.shape; }
   bool placed_by_user() const noexcept override { return !founded_.config.nodes.empty(); }
   std::vector<Fact> facts() const override { return communicator_facts(founded_); }
+  const algos::Model& model() const noexcept override { return founded_.measured.model; }
+  bool direct() const noexcept override { return founded_.direct; }
 
  private:
   bool has_mail() const noexcept override {
