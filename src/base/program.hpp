@@ -298,6 +298,23 @@ UMBEL_HOST_DEVICE constexpr std::uint32_t trips_over(const Binding& b, const Sli
   return static_cast<std::uint32_t>(count / b.chunk + (count % b.chunk != 0 ? 1U : 0U));
 }
 
+/// Trips of the loop that `begin` opens. `loops`: with the counters of the loops around it; its own, if it runs
+/// already, is not looked at.
+UMBEL_HOST_DEVICE constexpr std::uint32_t trips_of(const Instr& begin, const Binding& b, const Slice* slices,
+                                                   const LoopCounters& loops) {
+  switch (begin.trip) {
+    case Trip::constant:
+      return begin.times;
+    case Trip::pieces:
+      return b.pieces;
+    case Trip::chunks:
+      return b.chunks;
+    case Trip::slice:
+      return trips_over(b, slices[begin.src], loops);
+  }
+  return 0;
+}
+
 /// Byte offset of an input or output slice from the start of its buffer.
 UMBEL_HOST_DEVICE constexpr std::uint64_t user_offset(const Binding& b, const Slice& s, const Extent& extent) {
   const bool own = b.own_share[s.buffer == Buffer::output ? 1 : 0];

@@ -95,15 +95,14 @@ bool Executor::progress() {
   return moved;
 }
 
-/// std::bad_alloc too fails the call: the others must not wait for this rank.
+/// Whatever goes wrong here fails the communicator, std::bad_alloc too.
 template <class Body>
 auto Executor::guarded(Body&& body) {
   try {
     return body();
   } catch (const std::exception& error) {
     for (auto& agent : net_) agent->abandon();
-    if (health_.failed()) throw;
-    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+    health_.fail_after(error, [this] { return health_.loss(); });
   }
 }
 

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
+
 namespace umbel::algos::check {
 namespace {
 
@@ -310,31 +312,14 @@ bool Machine::wait(int number, const Instr& in) {
 
 /// Adds one thing that the lane does to the run's behaviour.
 void Machine::mark(const LaneRun& lane, OpCode op, std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t kPrime = 1099511628211ULL;
   const auto who = static_cast<std::uint64_t>(lane.rank) << 16U | static_cast<std::uint64_t>(lane.number);
   std::uint64_t& hash = report_.behaviour;
-  hash = (hash ^ (who << 8U | static_cast<std::uint64_t>(op))) * kPrime;
-  hash = (hash ^ a) * kPrime;
-  hash = (hash ^ b) * kPrime;
-}
-
-std::uint32_t Machine::trips_of(const LaneRun& lane, const Instr& in) const {
-  const Binding& b = binding(lane.operation, lane.rank);
-  switch (in.trip) {
-    case Trip::constant:
-      return in.times;
-    case Trip::pieces:
-      return b.pieces;
-    case Trip::chunks:
-      return b.chunks;
-    case Trip::slice:
-      return trips_over(b, program(lane.operation, lane.rank).slices[in.src], lane.loops);
-  }
-  return 0;
+  hash = hashed(hashed(hashed(hash, who << 8U | static_cast<std::uint64_t>(op)), a), b);
 }
 
 void Machine::begin_loop(LaneRun& lane, const Instr& in) {
-  const std::uint32_t trips = trips_of(lane, in);
+  const auto& slices = program(lane.operation, lane.rank).slices;
+  const std::uint32_t trips = trips_of(in, binding(lane.operation, lane.rank), slices.data(), lane.loops);
   if (trips == 0) {
     lane.pc = in.jump;
     return;

@@ -112,7 +112,6 @@ class Machine {
   void run_lane(int lane);
   void execute(LaneRun& lane, const Instr& in);
   bool wait(int lane, const Instr& in);
-  std::uint32_t trips_of(const LaneRun& lane, const Instr& in) const;
   void begin_loop(LaneRun& lane, const Instr& in);
   void end_loop(LaneRun& lane, const Instr& in);
   void signal(const LaneRun& lane, std::int32_t signal, const std::uint32_t* clock);
