@@ -147,18 +147,18 @@ BundleRef Builder::bundle(const std::vector<BundleItem>& items) {
   return made;
 }
 
-Slice Builder::bundled(BundleRef bundle, int item, Counter chunk, Buffer buffer, Rank share) const {
-  Slice s = slice(buffer, rank(), {.block = fixed(share), .chunk = counted(chunk)});
-  s.bundle = bundle.begin;
-  s.item = item;
+Slice Builder::bundled(const BundlePart& part, Buffer buffer, Rank share) const {
+  Slice s = slice(buffer, rank(), {.block = fixed(share), .chunk = counted(part.chunk)});
+  s.bundle = part.bundle.begin;
+  s.item = part.item;
   return s;
 }
 
-Slice Builder::bundled(BundleRef bundle, int item, int items, Counter chunk, Rank of, int region, SlotRef slot) const {
-  Slice s = window({.chunk = counted(chunk)}, of, region, slot);
-  s.bundle = bundle.begin;
-  s.item = item;
-  s.items = items;
+Slice Builder::bundled(const BundlePart& part, Rank of, int region, SlotRef slot) const {
+  Slice s = window({.chunk = counted(part.chunk)}, of, region, slot);
+  s.bundle = part.bundle.begin;
+  s.item = part.item;
+  s.items = part.items;
   return s;
 }
 

@@ -72,6 +72,14 @@ struct BundleRef {
   int items = 0;
 };
 
+/// What of a bundle's shares from number `item` on lies in one of its chunks.
+struct BundlePart {
+  BundleRef bundle{};
+  int item = 0;
+  int items = 1;
+  Counter chunk{};
+};
+
 /// What is called and how its data is cut; equal on all ranks.
 struct Cutting {
   Collective collective = Collective::all_reduce;
@@ -153,10 +161,10 @@ class Builder {
     body(counter);
     close();
   }
-  /// What of the bundle's share number `item`, in the place of `share` of this rank's buffer, lies in a chunk.
-  Slice bundled(BundleRef bundle, int item, Counter chunk, Buffer buffer, Rank share) const;
-  /// Chunk `chunk` of a bundle in a slot, what of it belongs to `items` shares from number `item` on.
-  Slice bundled(BundleRef bundle, int item, int items, Counter chunk, Rank of, int region, SlotRef slot) const;
+  /// A part of one share, in the place of `share` of this rank's buffer.
+  Slice bundled(const BundlePart& part, Buffer buffer, Rank share) const;
+  /// A part in a slot, which holds the whole chunk.
+  Slice bundled(const BundlePart& part, Rank of, int region, SlotRef slot) const;
 
   void copy(LaneRef lane, const Slice& dst, const Slice& src);
   void reduce(LaneRef lane, const Slice& dst, std::span<const Slice> sources, bool final = false);

@@ -45,7 +45,8 @@ Rank by_turns(const Ranks& ranks, int turn) { return ranks[static_cast<std::size
 
 /// What goes from one node to another, as the one or the other names it.
 BundleStream stream_of(const Ranks& from, const Ranks& to, int turn, Buffer side) {
-  BundleStream stream{.sender = by_turns(from, turn), .receiver = by_turns(to, turn)};
+  BundleStream stream{
+      .sender = by_turns(from, turn), .receiver = by_turns(to, turn), .owners = side == Buffer::input ? from : to};
   for (Rank giver : from)
     for (Rank taker : to)
       stream.items.push_back(side == Buffer::input ? BundleItem{.owner = giver, .buffer = side, .share = taker}

@@ -10,14 +10,6 @@ namespace {
 enum Kind { kFilled, kFree, kShown, kRead };
 constexpr int kChannel = 0;
 
-/// Who has shares in a bundle, on this rank's side of it.
-std::vector<Rank> owners_of(const BundleStream& stream) {
-  std::vector<Rank> owners;
-  for (const BundleItem& item : stream.items)
-    if (std::ranges::find(owners, item.owner) == owners.end()) owners.push_back(item.owner);
-  return owners;
-}
-
 bool has(const std::vector<Rank>& ranks, Rank rank) { return std::ranges::find(ranks, rank) != ranks.end(); }
 
 class Bundles {
@@ -43,18 +35,16 @@ class Bundles {
   void write() {
     for (const BundleStream& stream : streams_.sent) {
       const BundleRef bundle = b_.bundle(stream.items);
-      const std::vector<Rank> givers = owners_of(stream);
       b_.each_chunk_of(bundle, [&](Counter k) {
-        if (has(givers, b_.rank())) give(stream, bundle, k);
-        if (stream.sender == b_.rank()) send(stream, givers, bundle, k);
+        if (has(stream.owners, b_.rank())) give(stream, bundle, k);
+        if (stream.sender == b_.rank()) send(stream, bundle, k);
       });
     }
     for (const BundleStream& stream : streams_.received) {
       const BundleRef bundle = b_.bundle(stream.items);
-      const std::vector<Rank> takers = owners_of(stream);
       b_.each_chunk_of(bundle, [&](Counter k) {
-        if (stream.receiver == b_.rank()) receive(stream, takers, bundle, k);
-        if (has(takers, b_.rank())) take(stream, bundle, k);
+        if (stream.receiver == b_.rank()) receive(stream, bundle, k);
+        if (has(stream.owners, b_.rank())) take(stream, bundle, k);
       });
     }
   }
@@ -79,26 +69,28 @@ class Bundles {
     for (int n = 0; n < bundle.items; ++n) {
       const BundleItem& item = stream.items[static_cast<std::size_t>(n)];
       if (item.owner == b_.rank())
-        b_.copy(give_, b_.bundled(bundle, n, 1, k, stream.sender, region_, out_slot(free)),
-                b_.bundled(bundle, n, k, Buffer::input, item.share));
+        b_.copy(give_, b_.bundled({bundle, n, 1, k}, stream.sender, region_, out_slot(free)),
+                b_.bundled({bundle, n, 1, k}, Buffer::input, item.share));
     }
     b_.signal(give_, tell(kFilled, stream.sender, filled_));
   }
 
-  void send(const BundleStream& stream, const std::vector<Rank>& givers, BundleRef bundle, Counter k) {
+  void send(const BundleStream& stream, BundleRef bundle, Counter k) {
+    const std::vector<Rank>& givers = stream.owners;
     for (Rank giver : givers) b_.wait(send_, hear(kFilled, giver, filled_));
     const Slice chunk =
-        b_.bundled(bundle, 0, bundle.items, k, b_.rank(), region_, out_slot(hear(kFilled, givers.back(), filled_)));
+        b_.bundled({bundle, 0, bundle.items, k}, b_.rank(), region_, out_slot(hear(kFilled, givers.back(), filled_)));
     b_.send(send_, chunk, stream.receiver, kChannel, alone(givers) ? free_.raise : returned_.raise);
     if (alone(givers)) return;
     b_.wait(recycle_, returned_.wait);
     for (Rank giver : givers) b_.signal(recycle_, tell(kFree, giver, free_));
   }
 
-  void receive(const BundleStream& stream, const std::vector<Rank>& takers, BundleRef bundle, Counter k) {
+  void receive(const BundleStream& stream, BundleRef bundle, Counter k) {
+    const std::vector<Rank>& takers = stream.owners;
     for (Rank taker : takers) b_.wait(receive_, hear(kRead, taker, read_, depth_));
-    const Slice chunk =
-        b_.bundled(bundle, 0, bundle.items, k, b_.rank(), region_, in_slot(hear(kRead, takers.back(), read_, depth_)));
+    const Slice chunk = b_.bundled({bundle, 0, bundle.items, k}, b_.rank(), region_,
+                                   in_slot(hear(kRead, takers.back(), read_, depth_)));
     b_.recv(receive_, chunk, stream.sender, kChannel, alone(takers) ? shown_.raise : arrived_.raise);
     if (alone(takers)) return;
     b_.wait(show_, arrived_.wait);
@@ -111,8 +103,8 @@ class Bundles {
     for (int n = 0; n < bundle.items; ++n) {
       const BundleItem& item = stream.items[static_cast<std::size_t>(n)];
       if (item.owner == b_.rank())
-        b_.copy(take_, b_.bundled(bundle, n, k, Buffer::output, item.share),
-                b_.bundled(bundle, n, 1, k, stream.receiver, region_, in_slot(shown)));
+        b_.copy(take_, b_.bundled({bundle, n, 1, k}, Buffer::output, item.share),
+                b_.bundled({bundle, n, 1, k}, stream.receiver, region_, in_slot(shown)));
     }
     b_.signal(take_, tell(kRead, stream.receiver, read_));
   }

@@ -27,10 +27,10 @@
 
 namespace umbel::algos {
 
-/// A bundle, as the ranks of one of its two nodes see it. All bundles of a sender have shares of the same givers, those
-/// of a receiver of the same takers: the owners of the items, on the one side and on the other.
+/// A bundle, as the ranks of one of its two nodes see it.
 struct BundleStream {
   Rank sender = -1, receiver = -1;
+  std::vector<Rank> owners{};  ///< of the items: who gives, or takes; the same for all bundles of this side's end
   std::vector<BundleItem> items{};
 };
 

@@ -25,6 +25,7 @@ BundleStream stream_of(Collective collective, const std::vector<Rank>& node, Ran
   const Rank leader = *std::ranges::min_element(node);
   BundleStream stream{.sender = gathers ? leader : root, .receiver = gathers ? root : leader};
   const Buffer buffer = gathers != at_root ? Buffer::input : Buffer::output;
+  stream.owners = at_root ? std::vector<Rank>{root} : node;
   for (Rank rank : node) stream.items.push_back({.owner = at_root ? root : rank, .buffer = buffer, .share = rank});
   return stream;
 }
