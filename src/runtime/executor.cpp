@@ -115,7 +115,7 @@ void Executor::start(const Plan& plan, const Call& call) {
     for (std::size_t n = 0; n < loaded.lanes.size(); ++n) loaded.lanes[n] = kernels::start_of(loaded.program->lanes[n]);
     memory_->context().window = windows_[call.seq % kBanks];
     memory_->start(loaded, call);
-    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) net_[n]->start(loaded, call);
+    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) net_[n]->start(loaded, call, plan.binding);
     view_ = {.instrs = loaded.program->instrs.data(),
              .slices = loaded.program->slices.data(),
              .semaphores = loaded.program->semaphores.data(),

@@ -212,10 +212,12 @@ void Health::look_at_stall() {
 void Health::on_unexpected(const net::MessageKey& key, const net::CallSummary& found) {
   if (counted_by_pairs(found.collective) &&
       key.sequence <= members_.own().header().done.load(std::memory_order_relaxed))
-    pair_trouble_ = pair_text(key.sequence, found, key.source, members_.me, {.gives = found.count, .takes = 0});
+    pair_trouble_ = found.counts != 0 ? bundle_text(key.sequence, found, key.source, {.gives = found.count})
+                                      : pair_text(key.sequence, found, key.source, members_.me, {.gives = found.count});
   else if (key.sequence == seq_ && !net::same_call(found, summary_))
     note_mismatch(key.source, found);
-  else if (key.sequence == seq_ && pairs_published() && members_.own().pairs(seq_)[key.source].takes != found.count)
+  else if (key.sequence == seq_ && found.counts == 0 && pairs_published() &&
+           members_.own().pairs(seq_)[key.source].takes != found.count)
     pair_trouble_ = pair_text(seq_, summary_, key.source, members_.me,
                               {.gives = found.count, .takes = members_.own().pairs(seq_)[key.source].takes});
   mismatch_seen_ |= !pair_trouble_.empty();
@@ -228,7 +230,7 @@ void Health::note_mismatch(Rank peer, const net::CallSummary& found) {
   state.rank = peer;
   state.known = state.entered = true;
   state.summary = found;
-  if (counted_by_pairs(found.collective)) state.summary.count = 0;  // a message has its pair's
+  if (counted_by_pairs(found.collective)) state.summary.count = state.summary.counts = 0;  // of the message alone
   mismatch_seen_ = true;
 }
 

@@ -86,6 +86,8 @@ class Health {
   std::chrono::nanoseconds timeout() const { return timeout_; }
   /// A giver and a taker have different counts. `of` what the one gives the other, and what that takes.
   [[noreturn]] void fail_pair(Rank giver, Rank taker, PairCounts of);
+  /// The counts of a bundle that `sender` sends this rank are not those that this rank has. `of` all its elements.
+  [[noreturn]] void fail_bundle(Rank sender, PairCounts of);
   /// Of a call that is counted by pairs, when this rank is through: do those node-mates that have published their
   /// counts agree? Of a pair that differs without either waiting, the later one learns it here. @throws the mismatch
   void compare_at_end();
@@ -113,6 +115,7 @@ class Health {
   bool pairs_published() const;
   void compare_pair(Rank peer, PairCounts theirs);
   std::string pair_text(std::uint64_t seq, const net::CallSummary& call, Rank giver, Rank taker, PairCounts of) const;
+  std::string bundle_text(std::uint64_t seq, const net::CallSummary& call, Rank sender, PairCounts of) const;
   void refresh_local_states();
   void forget_states();
   void restart_looks();

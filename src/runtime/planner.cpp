@@ -122,8 +122,12 @@ Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec
                                       spec.direct, spec.channels, spec.depth, spec.ordered, spec.root);
   std::unique_ptr<Built>& slot = built_[key];
   if (!slot) {
-    auto fresh = std::make_unique<Built>(Built{&algorithm, spec, algorithm.build(in_.rank, in_.shape, spec), 0});
+    auto fresh = std::make_unique<Built>(
+        Built{.algorithm = &algorithm, .spec = spec, .program = algorithm.build(in_.rank, in_.shape, spec)});
     kernels::validate(fresh->program);
+    for (const BundleItem& item : fresh->program.bundles)
+      if (item.owner >= 0 && std::ranges::find(fresh->owners, item.owner) == fresh->owners.end())
+        fresh->owners.push_back(item.owner);
     fresh->most_semaphores = most_semaphores(algorithm, spec);
     slot = std::move(fresh);
   }

@@ -131,6 +131,10 @@ Executor::Round Runner::advance() {
       if (!bank_is_free()) return Round::idle;
       start();
       return advance();
+    case Phase::counts:
+      if (!counts_are_told()) return executor_.progress() ? Round::events : Round::idle;
+      start_program();
+      return advance();
     case Phase::lines:
       return tiny_.poll() ? finish() : Round::idle;
     case Phase::program: {
@@ -162,8 +166,37 @@ void Runner::start() {
     return;
   }
   publish();
+  if (args().shares != nullptr && !plan_.built->program.bundles.empty())
+    phase_ = Phase::counts;
+  else
+    start_program();
+}
+
+void Runner::start_program() {
   phase_ = Phase::program;
   executor_.start(plan_, call_);
+}
+
+/// The lengths of shares in bundles, of which this rank knows its own: node-mates have told theirs when they have come
+/// to this call, each in its table of pairs.
+bool Runner::counts_are_told() {
+  for (const Rank rank : plan_.built->owners) {
+    const ControlLine& line = founded_.members.at(rank).arena.line(seq_);
+    if (line.seq.load(std::memory_order_acquire) != seq_) return false;
+    if (line.summary == call_.summary) continue;
+    health_.note_mismatch(rank, line.summary);
+    return false;
+  }
+  find_starts(plan_.built->program.bundles, bundle_starts_, [&](const BundleItem& item) { return told_count(item); });
+  plan_.binding.bundles = bundle_starts_.data();
+  return true;
+}
+
+/// Of a share that goes from or to a root, the root is the other one of its pair.
+std::uint64_t Runner::told_count(const BundleItem& item) const {
+  const bool with_root = rooted(args().collective) && item.owner != args().root;
+  const PairCounts& told = founded_.members.at(item.owner).arena.pairs(seq_)[with_root ? args().root : item.share];
+  return item.buffer == Buffer::input ? told.gives : told.takes;
 }
 
 /// The control line of a call whose data goes through the program.
@@ -181,6 +214,9 @@ void Runner::publish() {
   std::memcpy(line.payload, &buffers, sizeof(buffers));
   line.seq.store(call_.seq, std::memory_order_release);
   if (!by_pairs) return;
+  if (!plan_.built->program.bundles.empty())
+    for (Rank rank : members.shape.peers_of(members.me))
+      if (rank != members.me) members.at(rank).ring_bell();  // who waits for these counts
   // Of two ranks that finish at least one sees the other's line: what compare_at_end() builds on.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   health_.review_unexpected();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/arguments.hpp"
 #include "runtime/communicator.hpp"
@@ -46,13 +47,16 @@ class Runner {
   /// Calls in a row that say nothing to their senders (a broadcast's root hears of nobody); then a barrier, so that a
   /// fast rank does not flood the others.
   static constexpr int kMostOneWay = 64;
-  enum class Phase : std::uint8_t { none, bank, lines, program };
+  enum class Phase : std::uint8_t { none, bank, lines, counts, program };
 
   void plan_for(const PlanKey& key);
   bool bank_is_free();
   const CallArgs& args() const { return staging_.running(); }
   void start();
   void publish();
+  bool counts_are_told();
+  std::uint64_t told_count(const BundleItem& item) const;
+  void start_program();
   Executor::Round finish();
   bool in_order(const CallArgs& args) const;
   PlanKey key_of(const CallArgs& args, std::int32_t algorithm) const;
@@ -74,6 +78,7 @@ class Runner {
   Plan plan_{};  ///< of the last call that was not tiny: a copy, as the planner may drop its own while a call runs
   PlanKey plan_key_{};  ///< what plan_ is for, where `planned_`
   bool planned_ = false;
+  std::vector<std::uint64_t> bundle_starts_;  ///< that the plan's binding points to
 
   std::uint64_t seq_ = 0;
   std::uint32_t history_ = 0;       ///< of all calls so far

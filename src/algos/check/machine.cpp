@@ -82,12 +82,22 @@ Machine::Machine(const Setting& setting, std::span<const Operation> operations, 
   for (const Operation& op : operations) {
     const Binding common = bind(op);
     std::uint64_t count = op.shares.empty() ? common.count : 0;
+    const std::size_t first = lists_.size();
     for (Rank rank = 0; rank < size_; ++rank) {
       bindings_.push_back(common);
       if (op.shares.empty()) continue;
       const ShareLists& lists = lists_.emplace_back(lists_for(op, rank));
       lists.bind_to(bindings_.back());
       count = std::max({count, total_of(lists.input), total_of(lists.output)});
+    }
+    for (std::size_t rank = 0; rank < op.programs.size() && !op.shares.empty(); ++rank) {
+      // What node-mates say of their shares, whatever the rank itself knows.
+      const auto count_of = [&](const BundleItem& item) {
+        const ShareLists& said = lists_[first + static_cast<std::size_t>(item.owner)];
+        return (item.buffer == Buffer::output ? said.output : said.input).count[static_cast<std::size_t>(item.share)];
+      };
+      find_starts(op.programs[rank].bundles, starts_.emplace_back(), count_of);
+      bindings_[bindings_.size() - op.programs.size() + rank].bundles = starts_.back().data();
     }
     max_count_ = std::max(max_count_, count);
     expected_.emplace_back(count);
