@@ -24,6 +24,11 @@ function(umbel_layer name)
     target_link_libraries(umbel_${name} PUBLIC umbel::${layer})
   endforeach()
   target_link_libraries(umbel_${name} PUBLIC ${arg_LINKS} umbel_sanitizers PRIVATE umbel_warnings)
+  if(UMBEL_SANITIZE)  # for time only; the other presets see to it that each source includes what it needs
+    target_precompile_headers(umbel_${name} PRIVATE <algorithm> <functional> <map> <memory> <optional> <string> <vector>
+                              <fmt/format.h>)
+    target_compile_options(umbel_${name} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")  # for ccache
+  endif()
   if(arg_HEADERS)
     list(TRANSFORM arg_HEADERS PREPEND "${root}/${arg_FOLDER}/")
     target_sources(umbel_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${root}" FILES ${arg_HEADERS})

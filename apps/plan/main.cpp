@@ -67,10 +67,11 @@ void add_simulate(CLI::App& app, umbel::plan::SimulateOptions& options) {
   CLI::Option* ranks = add_call(command, options.call);
   CLI::Option* sizes =
       command->add_option("--sizes", options.sizes, "Bytes: 8:64M:x4 (the default), 1M:8M:+1M, or 1K,64K");
-  command->add_option("--compare", options.compare, "Beside the times that a perf app wrote with --json to this file")
+  command->add_option("--measured", options.measured, "Beside the times that a perf app wrote with --json to this file")
       ->excludes(sizes);
-  command->callback([&options, ranks] {
-    if (options.compare.empty() && ranks->empty()) throw CLI::RequiredError("--ranks");
+  command->callback([&options, command, ranks] {
+    if (options.measured.empty() && ranks->empty()) throw CLI::RequiredError("--ranks");
+    if (!options.measured.empty() && command->count("--collective") == 0) options.call.collective.clear();
   });
 }
 

@@ -170,21 +170,21 @@ Collective collective_of(const CallOptions& options) {
   return *found;
 }
 
-runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& shape, const Cluster& cluster) {
+runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& shape, const algos::Model& model) {
   return {.shape = shape,
-          .model = model_of(cluster, shape),
+          .model = model,
           .layout = runtime::ArenaLayout::of(Config{}.window_bytes, static_cast<std::size_t>(shape.ranks())),
           .direct = options.direct};
 }
 
 }  // namespace
 
-Placed::Placed(const CallOptions& options)
+Placed::Placed(const CallOptions& options, const std::optional<algos::Model>& model)
     : collective_(collective_of(options)),
       shape_(shape_of(options.ranks, options.nodes)),
-      cluster_(read_cluster(options.cluster)),
+      cluster_(model ? algos::simulate::from_model(*model, shape_) : read_cluster(options.cluster)),
       root_(options.root),
-      planner_(planner_inputs(options, shape_, cluster_)) {
+      planner_(planner_inputs(options, shape_, model ? *model : model_of(cluster_, shape_))) {
   const auto dtype = parse_dtype(options.dtype);
   const auto op = parse_redop(options.op);
   if (!dtype) throw InvalidArgument(fmt::format("there is no type '{}'", options.dtype));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +37,9 @@ algos::Model model_of(const algos::simulate::Cluster& cluster, const Shape& shap
 /// One rank's planner, with memory and limits as a communicator has them by default, and what it is asked.
 class Placed {
  public:
+  /// @param model  what a communicator has measured, instead of a cluster's figures
   /// @throws InvalidArgument for what does not fit together.
-  explicit Placed(const CallOptions& options);
+  explicit Placed(const CallOptions& options, const std::optional<algos::Model>& model = std::nullopt);
 
   Collective collective() const { return collective_; }
   const Shape& shape() const { return shape_; }

@@ -66,11 +66,11 @@ struct CallOptions {
 
 struct SimulateOptions {
   CallOptions call;
-  std::string sizes;    ///< empty: 8:64M:x4
-  std::string compare;  ///< file of measured times; empty: none
+  std::string sizes;     ///< empty: 8:64M:x4
+  std::string measured;  ///< file of measured times, which says what the call leaves empty; empty: none
 };
 
-/// Prints how long each algorithm takes, size by size, or what was measured beside what is simulated.
+/// Prints how long each algorithm takes, size by size, or what was measured beside what is predicted and simulated.
 int simulate(const SimulateOptions& options);
 
 struct ExplainOptions {

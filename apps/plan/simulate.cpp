@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "compare.hpp"
+#include "measured.hpp"
 #include "placed.hpp"
 #include "plan.hpp"
 
@@ -104,7 +104,7 @@ Json to_json(const Row& row) {
 }  // namespace
 
 int simulate(const SimulateOptions& options) {
-  if (!options.compare.empty()) return compare(options);
+  if (!options.measured.empty()) return beside_measured(options);
   Placed placed(options.call);
   std::vector<std::uint64_t> sizes = sizes_of(options.sizes.empty() ? "8:64M:x4" : options.sizes);
   if (placed.collective() == Collective::barrier) sizes = {0};

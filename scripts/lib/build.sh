@@ -86,6 +86,7 @@ with_progress() {
 configure_preset() {
   local options=("-DUMBEL_WERROR=$([[ ${CI-} == true ]] && echo ON || echo OFF)")
   if command -v ccache >/dev/null; then
+    export CCACHE_SLOPPINESS=pch_defines,time_macros  # else nothing that uses a precompiled header is cached
     options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
   fi
   run_logged "$1" cmake --preset "$2" "${options[@]}"

@@ -140,6 +140,28 @@ Slice Builder::window(const Range& range, Rank of, int region, SlotRef slot) con
   return s;
 }
 
+BundleRef Builder::bundle(const std::vector<BundleItem>& items) {
+  const BundleRef made{static_cast<int>(program_.bundles.size()), static_cast<int>(items.size())};
+  program_.bundles.insert(program_.bundles.end(), items.begin(), items.end());
+  program_.bundles.emplace_back();  // its end
+  return made;
+}
+
+Slice Builder::bundled(const BundlePart& part, Buffer buffer, Rank share) const {
+  Slice s = slice(buffer, rank(), {.block = fixed(share), .chunk = counted(part.chunk)});
+  s.bundle = part.bundle.begin;
+  s.item = part.item;
+  return s;
+}
+
+Slice Builder::bundled(const BundlePart& part, Rank of, int region, SlotRef slot) const {
+  Slice s = window({.chunk = counted(part.chunk)}, of, region, slot);
+  s.bundle = part.bundle.begin;
+  s.item = part.item;
+  s.items = part.items;
+  return s;
+}
+
 std::uint32_t Builder::add(const Slice& slice) {
   program_.slices.push_back(slice);
   return static_cast<std::uint32_t>(program_.slices.size()) - 1;

@@ -66,6 +66,20 @@ struct Range {
 /// The shares of `ranks`, a block each, in runs of consecutive ranks.
 std::vector<Range> runs_of(std::vector<Rank> ranks);
 
+/// Shares of several ranks that travel as one (Slice::bundle), as this rank's program names them.
+struct BundleRef {
+  int begin = 0;
+  int items = 0;
+};
+
+/// What of a bundle's shares from number `item` on lies in one of its chunks.
+struct BundlePart {
+  BundleRef bundle{};
+  int item = 0;
+  int items = 1;
+  Counter chunk{};
+};
+
 /// What is called and how its data is cut; equal on all ranks.
 struct Cutting {
   Collective collective = Collective::all_reduce;
@@ -134,6 +148,23 @@ class Builder {
   Slice output(const Range& range) const { return output(range, rank()); }
   Slice output(const Range& range, Rank of) const { return slice(Buffer::output, of, range); }
   Slice window(const Range& range, Rank of, int region, SlotRef slot) const;
+
+  /// A bundle of `items`. @pre the collective is cut in one block a share, and in chunks
+  BundleRef bundle(const std::vector<BundleItem>& items);
+  /// For each chunk of a bundle.
+  template <class Body>
+  void each_chunk_of(BundleRef bundle, Body&& body) {
+    Slice all = slice(Buffer::window, rank(), {});
+    all.bundle = bundle.begin;
+    all.items = bundle.items;
+    const Counter counter = open(Trip::slice, 1, add(all));
+    body(counter);
+    close();
+  }
+  /// A part of one share, in the place of `share` of this rank's buffer.
+  Slice bundled(const BundlePart& part, Buffer buffer, Rank share) const;
+  /// A part in a slot, which holds the whole chunk.
+  Slice bundled(const BundlePart& part, Rank of, int region, SlotRef slot) const;
 
   void copy(LaneRef lane, const Slice& dst, const Slice& src);
   void reduce(LaneRef lane, const Slice& dst, std::span<const Slice> sources, bool final = false);

@@ -74,6 +74,7 @@ std::span<const Algorithm> all_to_all_catalog() {
       all_to_all::pairwise(),
       all_to_all::hierarchical_rails(),
       all_to_all::hierarchical(),
+      all_to_all::hierarchical_bundles(),
       all_to_all::bruck(),
   });
   return catalog;
@@ -96,6 +97,7 @@ std::span<const Algorithm> gather_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       gather::direct(),
       gather::hierarchical(),
+      gather::hierarchical_bundles(),
       gather::linear(),
       gather::binomial(),
   });
@@ -106,6 +108,7 @@ std::span<const Algorithm> scatter_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       scatter::direct(),
       scatter::hierarchical(),
+      scatter::hierarchical_bundles(),
       scatter::linear(),
       scatter::binomial(),
   });

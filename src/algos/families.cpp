@@ -3,6 +3,7 @@
 #include "algos/families.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "algos/canonical.hpp"
 #include "algos/order.hpp"
@@ -32,6 +33,14 @@ std::string needs_two_nodes(const Shape& shape, const Spec&) {
   return {};
 }
 
+std::string needs_power_of_two(const Shape& shape, const Spec&) {
+  return std::has_single_bit(static_cast<unsigned>(shape.ranks())) ? "" : "needs a power of two of ranks";
+}
+
+std::string needs_even_ranks(const Shape& shape, const Spec&) {
+  return shape.ranks() > 1 && shape.ranks() % 2 != 0 ? "needs an even number of ranks" : "";
+}
+
 Algorithm make(const Words& words, decltype(Algorithm::refuses) refuses, const Functions& functions) {
   return {.collective = words.collective,
           .name = words.name,
@@ -53,6 +62,12 @@ Algorithm everywhere(const Words& words, const Functions& functions) { return ma
 Algorithm on_one_node(const Words& words, const Functions& functions) { return make(words, needs_one_node, functions); }
 Algorithm on_several_nodes(const Words& words, const Functions& functions) {
   return make(words, needs_two_nodes, functions);
+}
+Algorithm on_powers_of_two(const Words& words, const Functions& functions) {
+  return make(words, needs_power_of_two, functions);
+}
+Algorithm on_even_ranks(const Words& words, const Functions& functions) {
+  return make(words, needs_even_ranks, functions);
 }
 
 bool folds_nothing(const Shape&, const Spec&) { return true; }

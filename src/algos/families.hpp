@@ -20,10 +20,13 @@ struct Functions {
   decltype(Algorithm::canonical) canonical;
   decltype(Algorithm::cost) cost;
 };
-/// An algorithm that serves every shape, one node, or shapes of at least two nodes.
+/// An algorithm that serves every shape, one node, shapes of at least two nodes, a power of two of ranks, or an even
+/// number of them (or one).
 Algorithm everywhere(const Words& words, const Functions& functions);
 Algorithm on_one_node(const Words& words, const Functions& functions);
 Algorithm on_several_nodes(const Words& words, const Functions& functions);
+Algorithm on_powers_of_two(const Words& words, const Functions& functions);
+Algorithm on_even_ranks(const Words& words, const Functions& functions);
 
 /// For collectives that do not reduce.
 bool folds_nothing(const Shape& shape, const Spec& spec);

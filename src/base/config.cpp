@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace umbel {
 namespace {
@@ -250,12 +251,6 @@ const Config::Variable* find_variable(std::string_view name) {
   return found == kVariables.end() ? nullptr : &*found;
 }
 
-std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t h = 14695981039346656037ULL;
-  for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return h;
-}
-
 std::string shown(std::string_view value) { return value.empty() ? "(unset)" : std::string(value); }
 
 /// "rank 3", "ranks 1, 4, 5", or "the other ranks" for the largest of several groups.
@@ -313,7 +308,7 @@ std::string Config::agreed_text() const {
   return text;
 }
 
-std::uint64_t Config::agreed_hash() const { return fnv1a(agreed_text()); }
+std::uint64_t Config::agreed_hash() const { return hash_of(agreed_text()); }
 
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::vector<std::string> messages;

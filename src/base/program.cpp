@@ -105,6 +105,10 @@ std::string text(const Program& p, const Slice& s) {
     const std::string turn = s.slot.sem >= 0 ? fmt::format("turn of s{}", s.slot.sem) : text(s.slot.index);
     where += fmt::format("{}[{} + {} mod {}]", s.region, s.slot.base, turn, s.slot.depth);
   }
+  if (s.bundle >= 0) {
+    const std::string shares = s.items == 1 ? std::to_string(s.item) : fmt::format("{}…+{}", s.item, s.items);
+    return fmt::format("{}[share {} of bundle {}, chunk {}]", where, shares, s.bundle, text(s.chunk));
+  }
   std::string range = text(s.block);
   if (s.blocks != 1) range += fmt::format("…+{}", s.blocks);
   std::string out = fmt::format("{}[block {}", where, range);

@@ -16,6 +16,10 @@
 // Of a ranked collective (base/collective.hpp) the elements are one share per rank, each cut in Program::shares blocks;
 // there are no pieces then. A table may put the shares in another order, so that an algorithm counts along its ring.
 //
+// A bundle is several shares one after another, cut in chunks as if they were one: what a node sends for all its ranks
+// in as few messages as there can be, however unequal the shares are. Slices of a bundle name shares by their place in
+// it, and stand for what of these lies in a chunk.
+//
 // A slice names (piece, run of blocks, chunk) by index expressions over the loop counters. Slices past the end are
 // empty; an instruction on an empty slice still signals, so that uneven chunk counts stay balanced.
 //
@@ -84,6 +88,9 @@ struct SlotRef {
 /// for, and so its length; for `input` and `output` they are also the position.
 /// In a ranked program a run of blocks lies inside one share, or, where the shares are in order, begins and ends with
 /// shares.
+/// A slice of a bundle stands for the part of shares that falls in the bundle's chunk number `chunk`. In a user buffer
+/// it is of one share, the one at `block`; in a window slot, which holds a chunk of the bundle, it lies at its place in
+/// that, and `block` is not looked at.
 struct Slice {
   Buffer buffer = Buffer::input;
   Rank rank = 0;            ///< whose memory; other than the executing rank only where memory is shared (same node)
@@ -94,6 +101,9 @@ struct Slice {
   Buffer lengths = Buffer::input;  ///< window only: whose shares give the length, where in- and output's differ
   std::int32_t region = 0;         ///< window only: which region
   SlotRef slot{};                  ///< window only: which slot of it
+  std::int32_t bundle = -1;        ///< of a bundle: where it begins in Program::bundles
+  std::int32_t item = 0;           ///< likewise: its first share's place in the bundle
+  std::int32_t items = 1;          ///< likewise: shares
 };
 
 enum class OpCode : std::uint8_t {
@@ -160,6 +170,13 @@ struct Region {
   bool image = false;
 };
 
+/// A share in a bundle: in a v-form its length is what rank `owner`, of this rank's node, says of it.
+struct BundleItem {
+  Rank owner = -1;  ///< −1: the end of the bundle
+  Buffer buffer = Buffer::input;
+  Rank share = -1;  ///< as numbered in that buffer of the owner's
+};
+
 /// What one rank runs. All but `rank`, the lanes and their tables is equal on all ranks.
 struct Program {
   Collective collective = Collective::all_reduce;
@@ -178,6 +195,7 @@ struct Program {
   std::vector<Slice> slices;
   std::vector<Semaphore> semaphores;
   std::vector<SignalTarget> signals;
+  std::vector<BundleItem> bundles;  ///< ranked, of a block a share: one bundle after another, each with its end
 };
 
 /// The shares of a v-form, by rank, in elements: how many, and where in this rank's buffer. For a buffer that holds one
@@ -207,6 +225,8 @@ struct Binding {
   bool own_share[2] = {};          ///< input, output: the buffer holds its rank's share alone
   const Rank* order = nullptr;     ///< Program::order; nullptr: the ranks'
   Shares tables[2] = {};           ///< input, output: of a v-form; else nullptrs
+  /// Of a v-form, for each of Program::bundles: elements of its bundle that come before it.
+  const std::uint64_t* bundles = nullptr;
 };
 
 /// Elements [first, first + count) of the call.
@@ -258,8 +278,34 @@ UMBEL_HOST_DEVICE constexpr Extent piece_extent(const Binding& b, std::uint64_t 
   return {first, rest < b.piece ? rest : b.piece};
 }
 
+/// Elements of a slice's bundle before the share at place `item`.
+UMBEL_HOST_DEVICE constexpr std::uint64_t bundle_start(const Binding& b, const Slice& s, std::int32_t item) {
+  return b.bundles != nullptr ? b.bundles[s.bundle + item] : static_cast<std::uint64_t>(item) * b.share;
+}
+
+/// Where in its bundle the shares of a slice lie, all chunks.
+UMBEL_HOST_DEVICE constexpr Extent bundle_run(const Binding& b, const Slice& s) {
+  const std::uint64_t first = bundle_start(b, s, s.item);
+  return {first, bundle_start(b, s, s.item + s.items) - first};
+}
+
+/// The elements of a slice of a bundle: in a window, from the start of the slot.
+UMBEL_HOST_DEVICE constexpr Extent bundle_extent(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  const Extent run = bundle_run(b, s);
+  const std::uint64_t begin = static_cast<std::uint64_t>(s.chunk.at(loops)) * b.chunk;
+  const std::uint64_t low = run.first > begin ? run.first : begin;
+  const std::uint64_t end = run.first + run.count;
+  // Not begin + chunk, which may be more than there are numbers.
+  const std::uint64_t high = end < begin ? begin : end - begin < b.chunk ? end : begin + b.chunk;
+  const std::uint64_t count = low < high ? high - low : 0;
+  if (s.buffer == Buffer::window) return {count != 0 ? low - begin : 0, count};
+  const Extent share = share_extent(b, s.buffer, static_cast<Rank>(s.block.at(loops)));
+  return {share.first + (count != 0 ? low - run.first : 0), count};
+}
+
 /// The elements of a slice's whole run of blocks, all chunks.
 UMBEL_HOST_DEVICE constexpr Extent run_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  if (s.bundle >= 0) return bundle_run(b, s);
   const std::uint64_t block = static_cast<std::uint64_t>(s.block.at(loops));
   const std::uint64_t blocks = static_cast<std::uint64_t>(s.blocks);
   if (b.shares != 0) return ranked_extent(b, s.buffer == Buffer::window ? s.lengths : s.buffer, block, blocks);
@@ -283,6 +329,7 @@ UMBEL_HOST_DEVICE constexpr bool packed(const Binding& b, const Slice& s) {
 
 /// The elements that a slice stands for.
 UMBEL_HOST_DEVICE constexpr Extent extent_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
+  if (s.bundle >= 0) return bundle_extent(b, s, loops);
   if (packed(b, s)) return packed_extent(b, s, loops);
   const Extent run = run_of(b, s, loops);
   const std::uint64_t skip = static_cast<std::uint64_t>(s.chunk.at(loops)) * b.chunk;
@@ -296,6 +343,23 @@ UMBEL_HOST_DEVICE constexpr std::uint32_t trips_over(const Binding& b, const Sli
   const std::uint64_t count = run_of(b, s, loops).count;
   if (count == 0) return b.tables[0].count == nullptr && b.tables[1].count == nullptr ? 1 : 0;
   return static_cast<std::uint32_t>(count / b.chunk + (count % b.chunk != 0 ? 1U : 0U));
+}
+
+/// Trips of the loop that `begin` opens. `loops`: with the counters of the loops around it; its own, if it runs
+/// already, is not looked at.
+UMBEL_HOST_DEVICE constexpr std::uint32_t trips_of(const Instr& begin, const Binding& b, const Slice* slices,
+                                                   const LoopCounters& loops) {
+  switch (begin.trip) {
+    case Trip::constant:
+      return begin.times;
+    case Trip::pieces:
+      return b.pieces;
+    case Trip::chunks:
+      return b.chunks;
+    case Trip::slice:
+      return trips_over(b, slices[begin.src], loops);
+  }
+  return 0;
 }
 
 /// Byte offset of an input or output slice from the start of its buffer.
@@ -312,6 +376,7 @@ UMBEL_HOST_DEVICE constexpr std::uint64_t window_offset(const Binding& b, const 
   const std::uint64_t turn = s.slot.sem >= 0 ? consumed - 1U : static_cast<std::uint64_t>(s.slot.index.at(loops));
   const std::uint64_t slot = static_cast<std::uint64_t>(s.slot.base) + turn % static_cast<std::uint64_t>(s.slot.depth);
   std::uint64_t offset = b.region_offset[s.region] + slot * b.slot_bytes[s.region];
+  if (s.bundle >= 0) return offset + extent.first * b.elem_bytes;
   if (b.region_image[s.region]) {
     const Extent piece = piece_extent(b, static_cast<std::uint64_t>(s.piece.at(loops)));
     offset += (extent.first - piece.first) * b.elem_bytes;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace umbel {
 namespace {
@@ -95,13 +96,12 @@ int Shape::largest_node() const noexcept {
 }
 
 std::uint64_t Shape::hash() const noexcept {
-  std::uint64_t h = 14695981039346656037ULL;  // FNV-1a
-  auto mix = [&h](std::uint64_t value) { h = (h ^ value) * 1099511628211ULL; };
+  std::uint64_t hash = kHashOfNothing;
   for (const auto& path : paths_) {
-    mix(path.size());
-    for (int id : path) mix(static_cast<std::uint64_t>(id) + 1);
+    hash = hashed(hash, path.size());
+    for (int id : path) hash = hashed(hash, static_cast<std::uint64_t>(id) + 1);
   }
-  return h;
+  return hash;
 }
 
 }  // namespace umbel

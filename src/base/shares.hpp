@@ -27,6 +27,17 @@ struct ShareLists {
   }
 };
 
+/// What Binding::bundles points to, in `starts`. @param count_of  the elements of a BundleItem
+template <class CountOf>
+void find_starts(std::span<const BundleItem> bundles, std::vector<std::uint64_t>& starts, CountOf&& count_of) {
+  starts.clear();
+  std::uint64_t before = 0;
+  for (const BundleItem& item : bundles) {
+    starts.push_back(before);
+    before = item.owner < 0 ? 0 : before + count_of(item);
+  }
+}
+
 /// Where shares lie that follow one another without gaps.
 inline std::vector<std::uint64_t> packed(std::span<const std::uint64_t> counts) {
   std::vector<std::uint64_t> first(counts.size());

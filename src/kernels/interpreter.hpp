@@ -80,24 +80,8 @@ namespace detail {
 /// What became of one instruction: done with it, unable to start it, or out of budget inside it.
 enum class Outcome : std::uint8_t { finished, blocked, partial };
 
-/// `loops`: with the counters of the loops around this one; its own, if it runs already, is not looked at.
-UMBEL_HOST_DEVICE constexpr std::uint32_t trips_of(const Instr& begin, const ProgramView& view,
-                                                   const LoopCounters& loops) {
-  switch (begin.trip) {
-    case Trip::constant:
-      return begin.times;
-    case Trip::pieces:
-      return view.binding->pieces;
-    case Trip::chunks:
-      return view.binding->chunks;
-    case Trip::slice:
-      return trips_over(*view.binding, view.slices[begin.src], loops);
-  }
-  return 0;
-}
-
 UMBEL_HOST_DEVICE constexpr void begin_loop(const Instr& in, const ProgramView& view, LaneState& lane) {
-  if (trips_of(in, view, lane.loops) == 0) {
+  if (trips_of(in, *view.binding, view.slices, lane.loops) == 0) {
     lane.pc = in.jump + 1;
     return;
   }
@@ -107,7 +91,7 @@ UMBEL_HOST_DEVICE constexpr void begin_loop(const Instr& in, const ProgramView& 
 
 UMBEL_HOST_DEVICE constexpr void end_loop(const Instr& in, const ProgramView& view, LaneState& lane) {
   std::uint32_t& counter = lane.loops.i[lane.depth - 1];
-  if (++counter < trips_of(view.instrs[in.jump], view, lane.loops)) {
+  if (++counter < trips_of(view.instrs[in.jump], *view.binding, view.slices, lane.loops)) {
     lane.pc = in.jump + 1;
     return;
   }

@@ -65,6 +65,11 @@ class LaneCheck {
     need(index < program_.slices.size(), "slice index");
     const Slice& slice = program_.slices[index];
     need(slice.rank >= 0 && slice.rank < program_.ranks, "a slice's rank");
+    if (slice.bundle >= 0) {
+      const std::int64_t end = std::int64_t{slice.bundle} + slice.item + slice.items;
+      need(slice.item >= 0 && slice.items >= 1 && end < static_cast<std::int64_t>(program_.bundles.size()),
+           "a slice's bundle");
+    }
     if (slice.buffer != Buffer::window) return;
     need(slice.region >= 0 && static_cast<std::size_t>(slice.region) < program_.regions.size(), "a slice's region");
     need(slice.slot.base >= 0 && slice.slot.depth >= 1, "a slice's slot");

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace umbel::net {
 namespace {
@@ -19,13 +20,6 @@ namespace {
 std::uint64_t namespace_inode(const char* name) {
   struct stat status {};
   return stat(fmt::format("/proc/self/ns/{}", name).c_str(), &status) == 0 ? status.st_ino : 0;
-}
-
-/// FNV-1a: the same on every machine, unlike std::hash.
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = 14695981039346656037ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-  return hash;
 }
 
 std::uint64_t read_boot_id() {

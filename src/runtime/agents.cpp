@@ -8,6 +8,19 @@
 #include <fmt/format.h>
 
 namespace umbel::runtime {
+namespace {
+
+/// Of the lengths of a bundle's shares. Never 0: that says that a message is no bundle's.
+std::uint32_t hash_of_lengths(const Binding& binding, const Slice& bundle) {
+  std::uint64_t hash = 0xcbf29ce484222325U;  // as FNV-1a, by words
+  for (std::int32_t item = 1; item <= bundle.items; ++item) {
+    hash = (hash ^ bundle_start(binding, bundle, item)) * 0x100000001b3U;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::uint32_t>(hash) | 1U;
+}
+
+}  // namespace
 
 MemoryAgent::MemoryAgent(kernels::HostContext context, Members& members, Health& health)
     : HostAgent(std::move(context)),
@@ -60,9 +73,10 @@ bool MemoryAgent::meet(Rank rank) {
   return true;
 }
 
-void NetAgent::start(Loaded& loaded, const Call& call) {
+void NetAgent::start(Loaded& loaded, const Call& call, const Binding& binding) {
   loaded_ = &loaded;
   call_ = &call;
+  binding_ = &binding;
   head_ = tail_ = 0;
 }
 
@@ -74,26 +88,34 @@ net::MessageKey NetAgent::next_key(const Instr& instr, Rank source) {
           .index = loaded_->posted[loaded_->stream_of[at]]++};
 }
 
-/// What goes with a message from or to `peer`. Of calls that are counted by pairs with the pair's count, as this rank
-/// has it: their algorithms send every share straight to who takes it.
-net::CallSummary NetAgent::summary_with(Rank peer, std::uint64_t PairCounts::*count) const {
+/// What goes with a message from or to `peer`. Of calls that are counted by pairs also how much these two have for each
+/// other, as this rank has it: the pair's count, where a share goes straight to who takes it, or the counts of a
+/// bundle.
+net::CallSummary NetAgent::summary_with(Rank peer, const Slice& slice, std::uint64_t PairCounts::*count) const {
   net::CallSummary summary = call_->summary;
-  if (counted_by_pairs(summary.collective)) summary.count = members_.own().pairs(call_->seq)[peer].*count;
+  if (!counted_by_pairs(summary.collective)) return summary;
+  if (slice.bundle >= 0) {
+    summary.count = bundle_run(*binding_, slice).count;
+    summary.counts = hash_of_lengths(*binding_, slice);
+  } else {
+    summary.count = members_.own().pairs(call_->seq)[peer].*count;
+  }
   return summary;
 }
 
 bool NetAgent::send(const Instr& instr, const Operand& src, std::uint64_t bytes) {
   if (full()) return false;
-  const net::RequestId request = members_.transport->post_send(
-      instr.peer, next_key(instr, members_.me), summary_with(instr.peer, &PairCounts::gives), src.mapped, bytes);
+  const net::CallSummary summary = summary_with(instr.peer, loaded_->program->slices[instr.src], &PairCounts::gives);
+  const net::RequestId request =
+      members_.transport->post_send(instr.peer, next_key(instr, members_.me), summary, src.mapped, bytes);
   transfers_[tail_++ % kInFlight] = {request, &instr};
   return true;
 }
 
 bool NetAgent::recv(const Instr& instr, const Operand& dst, std::uint64_t bytes) {
   if (full()) return false;
-  const net::RequestId request = members_.transport->post_recv(
-      next_key(instr, instr.peer), summary_with(instr.peer, &PairCounts::takes), dst.mapped, bytes);
+  const net::CallSummary summary = summary_with(instr.peer, loaded_->program->slices[instr.dst], &PairCounts::takes);
+  const net::RequestId request = members_.transport->post_recv(next_key(instr, instr.peer), summary, dst.mapped, bytes);
   transfers_[tail_++ % kInFlight] = {request, &instr};
   return true;
 }
@@ -126,6 +148,8 @@ void NetAgent::mismatch() {
   if (found.only_length())
     health_.fail(FailureKind::system, fmt::format("a defect of Umbel: message of {} bytes where {} were expected ({})",
                                                   found.found_bytes, found.expected_bytes, net::to_text(found)));
+  if (net::same_call(found.found, found.expected) && found.found.counts != 0)
+    health_.fail_bundle(found.key.source, {.gives = found.found.count, .takes = found.expected.count});
   if (net::same_call(found.found, found.expected))
     health_.fail_pair(found.key.source, members_.me, {.gives = found.found.count, .takes = found.expected.count});
   health_.note_mismatch(found.key.source, found.found);

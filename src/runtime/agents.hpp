@@ -89,7 +89,8 @@ class NetAgent {
   NetAgent(Members& members, Health& health, MemoryAgent& memory)
       : members_(members), health_(health), memory_(memory) {}
 
-  void start(Loaded& loaded, const Call& call);
+  /// @param binding  stays where it is for as long as the call runs
+  void start(Loaded& loaded, const Call& call, const Binding& binding);
   /// Completes what has arrived or left, in order. True if anything did.
   bool poll(const kernels::ProgramView& view);
   /// Gives up what is under way, after a failure.
@@ -110,7 +111,7 @@ class NetAgent {
   static constexpr std::uint32_t kInFlight = 64;  // a power of two
 
   bool full() const { return tail_ - head_ == kInFlight; }
-  net::CallSummary summary_with(Rank peer, std::uint64_t PairCounts::*count) const;
+  net::CallSummary summary_with(Rank peer, const Slice& slice, std::uint64_t PairCounts::*count) const;
   net::MessageKey next_key(const Instr& instr, Rank source);
   [[noreturn]] void mismatch();
 
@@ -119,6 +120,7 @@ class NetAgent {
   MemoryAgent& memory_;
   Loaded* loaded_ = nullptr;
   const Call* call_ = nullptr;
+  const Binding* binding_ = nullptr;
   std::array<Transfer, kInFlight> transfers_{};
   std::uint32_t head_ = 0;
   std::uint32_t tail_ = 0;

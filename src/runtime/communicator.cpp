@@ -15,6 +15,7 @@
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
 #include "runtime/point_to_point.hpp"
+#include "runtime/progress.hpp"
 #include "runtime/runner.hpp"
 #include "runtime/splitting.hpp"
 #include "runtime/started.hpp"
@@ -42,7 +43,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
         waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
         runner_(founded_, health_, waiter_),
         point_to_point_(founded_.members, health_, waiter_, founded_.direct),
-        started_(runner_, point_to_point_) {
+        started_(runner_, point_to_point_),
+        progress_(runner_, point_to_point_, started_, health_, waiter_) {
     const Shape& shape = founded_.members.shape;
     info_ = {.rank = founded_.members.me,
              .ranks = shape.ranks(),
@@ -76,9 +78,8 @@ class CommunicatorImpl final : public Communicator, private Participant {
     const std::scoped_lock inside(inside_);
     refuse_in_group();
     throw_if_failed();
-    if (started_.empty()) return run_now(args, in_place);
-    const OperationRef operation = started_.add(args, in_place);
-    complete(*operation);
+    if (started_.empty()) return progress_.run(args, in_place);
+    progress_.complete(*started_.add(args, in_place));
   }
 
   OperationRef start(const CallArgs& args) override {
@@ -92,11 +93,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   bool test(const OperationRef& operation) override {
     if (net::forked()) net::refuse_if_forked("a test of an operation");
     const std::scoped_lock inside(inside_);
-    try {
-      advance_some();
-    } catch (...) {
-      started_.fail(std::current_exception());
-    }
+    progress_.advance();
     if (!operation->done) return false;
     throw_error(*operation);
     return true;
@@ -105,7 +102,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
   void wait(const OperationRef& operation) override {
     if (net::forked()) net::refuse_if_forked("a wait for an operation");
     const std::scoped_lock inside(inside_);
-    complete(*operation);
+    progress_.complete(*operation);
   }
 
   void exchange(std::span<const Message> messages) override {
@@ -115,7 +112,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (grouping_)
       group_.insert(group_.end(), messages.begin(), messages.end());
     else
-      complete(*start_exchange(messages));
+      progress_.complete(*start_exchange(messages));
   }
 
   void group_start() override {
@@ -127,7 +124,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
 
   void group_end() override {
     const std::scoped_lock inside(inside_);
-    complete(*end_group());
+    progress_.complete(*end_group());
   }
 
   OperationRef group_end_start() override {
@@ -151,23 +148,17 @@ class CommunicatorImpl final : public Communicator, private Participant {
     net::refuse_if_forked("a look at a communicator's health");  // its memory is not the child's
     const std::scoped_lock inside(inside_);
     if (started_.empty()) return health_.check(runner_.seq());
-    try {
-      advance_some();
-    } catch (...) {
-      started_.fail(std::current_exception());
-      throw;
-    }
+    if (const std::exception_ptr error = progress_.advance()) std::rethrow_exception(error);
   }
   CallInfo last_call() const noexcept override { return runner_.last_call(); }
   const CommInfo& info() const noexcept override { return info_; }
   const Shape& shape() const noexcept override { return founded_.members.shape; }
   bool placed_by_user() const noexcept override { return !founded_.config.nodes.empty(); }
   std::vector<Fact> facts() const override { return communicator_facts(founded_); }
+  const algos::Model& model() const noexcept override { return founded_.measured.model; }
+  bool direct() const noexcept override { return founded_.direct; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  using Round = Executor::Round;
-
   bool has_mail() const noexcept override {
     return founded_.members.transport != nullptr && founded_.members.transport->has_mail();
   }
@@ -191,11 +182,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (!started_.any()) return false;
     const std::unique_lock inside(inside_, std::try_to_lock);
     if (!inside) return true;
-    try {
-      advance_some();
-    } catch (...) {
-      started_.fail(std::current_exception());
-    }
+    progress_.advance();
     return !started_.empty();
   }
 
@@ -209,41 +196,13 @@ class CommunicatorImpl final : public Communicator, private Participant {
     if (founded_.members.own().header().failure.state.load(std::memory_order_relaxed) != 0) health_.throw_failure();
   }
 
-  /// One call from its beginning to its end. @pre nothing else was started
-  void run_now(const CallArgs& args, InPlace in_place) {
-    if (runner_.must_meet()) {
-      runner_.begin({.collective = Collective::barrier}, InPlace::no);
-      run_round_by_round();
-    }
-    runner_.begin(args, in_place);
-    run_round_by_round();
-  }
-
-  void run_round_by_round() {
-    waiter_.reset();
-    for (Round round = runner_.advance(); round != Round::finished; round = runner_.advance()) settle(round);
-  }
-
-  /// Between two rounds of a wait.
-  void settle(Round round, bool for_an_exchange = false) {
-    if (round == Round::moved) waiter_.reset();
-    if (round == Round::idle)
-      look(waiter_.idle(), for_an_exchange);
-    else if (health_.failed())
-      health_.look(std::chrono::nanoseconds{0});
-  }
-
   void refuse_in_group() const {
     if (grouping_) throw InvalidArgument("a collective in a group: only sends and receives may be in one");
   }
 
   /// For an operation that is not waited for now.
   OperationRef let_go_on(OperationRef operation) {
-    try {
-      started_.advance();
-    } catch (...) {
-      started_.fail(std::current_exception());
-    }
+    progress_.step();
     if (founded_.config.progress_thread && !operation->done) founded_.context->wake_progress_thread();
     return operation;
   }
@@ -261,42 +220,6 @@ class CommunicatorImpl final : public Communicator, private Participant {
     return started_.add(messages);
   }
 
-  /// As long as something moves, within bounds; does not wait. For who is not waiting: tests, the progress thread.
-  void advance_some() {
-    constexpr int kRounds = 64;
-    Round round = started_.advance();
-    for (int n = 1; n < kRounds && round == Round::moved; ++n) round = started_.advance();
-    if (round != Round::idle || started_.empty()) {
-      idle_since_ = Clock::time_point{};
-      if (health_.failed()) health_.look(std::chrono::nanoseconds{0});
-      return;
-    }
-    const Clock::time_point now = Clock::now();
-    if (idle_since_ == Clock::time_point{}) idle_since_ = now;
-    look(now - idle_since_, started_.exchanges_alone());
-  }
-
-  void complete(const Operation& operation) {
-    waiter_.reset();
-    try {
-      while (!operation.done) settle(started_.advance(), operation.exchange != nullptr);
-    } catch (...) {
-      started_.fail(std::current_exception());
-    }
-    throw_error(operation);
-  }
-
-  void look(std::chrono::nanoseconds waited, bool for_an_exchange) {
-    if (for_an_exchange)
-      point_to_point_.look(waited);
-    else
-      health_.look(waited);
-  }
-
-  static void throw_error(const Operation& operation) {
-    if (operation.error) std::rethrow_exception(operation.error);
-  }
-
   mutable std::mutex inside_;  ///< held by whoever is in a call, or serves in its stead
   Founded founded_;
   CommOptions options_;
@@ -306,9 +229,9 @@ class CommunicatorImpl final : public Communicator, private Participant {
   mutable Runner runner_;
   PointToPoint point_to_point_;
   Started started_;
+  Progress progress_;
   bool grouping_ = false;
   std::vector<Message> group_;  ///< what was collected since group_start()
-  Clock::time_point idle_since_{};
 };
 
 }  // namespace

@@ -22,6 +22,10 @@
 #include "net/bootstrap.hpp"
 #include "runtime/arguments.hpp"
 
+namespace umbel::algos {
+struct Model;
+}
+
 namespace umbel::runtime {
 
 /// Options of one communicator; equal on all ranks. Environment variables give the defaults of what is left unset.
@@ -152,6 +156,10 @@ class Communicator {
   /// Whether the nodes are those that the user asked for (UMBEL_NODES), not those found.
   virtual bool placed_by_user() const noexcept = 0;
   virtual std::vector<Fact> facts() const = 0;
+  /// What the cost model predicts from: measured when the communicator was made, and equal on all ranks.
+  virtual const algos::Model& model() const noexcept = 0;
+  /// Whether ranks of a node read each other's buffers.
+  virtual bool direct() const noexcept = 0;
 
  protected:
   Communicator() = default;

@@ -95,15 +95,14 @@ bool Executor::progress() {
   return moved;
 }
 
-/// std::bad_alloc too fails the call: the others must not wait for this rank.
+/// Whatever goes wrong here fails the communicator, std::bad_alloc too.
 template <class Body>
 auto Executor::guarded(Body&& body) {
   try {
     return body();
   } catch (const std::exception& error) {
     for (auto& agent : net_) agent->abandon();
-    if (health_.failed()) throw;
-    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+    health_.fail_after(error, [this] { return health_.loss(); });
   }
 }
 
@@ -116,7 +115,7 @@ void Executor::start(const Plan& plan, const Call& call) {
     for (std::size_t n = 0; n < loaded.lanes.size(); ++n) loaded.lanes[n] = kernels::start_of(loaded.program->lanes[n]);
     memory_->context().window = windows_[call.seq % kBanks];
     memory_->start(loaded, call);
-    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) net_[n]->start(loaded, call);
+    for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) net_[n]->start(loaded, call, plan.binding);
     view_ = {.instrs = loaded.program->instrs.data(),
              .slices = loaded.program->slices.data(),
              .semaphores = loaded.program->semaphores.data(),

@@ -33,6 +33,8 @@ class Executor {
   void start(const Plan& plan, const Call& call);
   /// @throws; the communicator is then failed
   Round round();
+  /// Moves the network; true if there was something to do.
+  bool progress();
 
  private:
   Loaded& load(const Built& built);
@@ -41,7 +43,6 @@ class Executor {
   template <class Body>
   auto guarded(Body&& body);
   Round run_lanes();
-  bool progress();
 
   Members& members_;
   Health& health_;

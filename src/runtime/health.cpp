@@ -20,6 +20,7 @@ constexpr auto kProcessLook = 100ms;
 constexpr auto kStallLook = 200ms;
 constexpr auto kHeartbeat = 1s;
 constexpr auto kDiagnosis = 300ms;  ///< how long answers are waited for once a mismatch is certain
+constexpr auto kDying = 1s;         ///< from the end of a process's memory to its own; longer the more there was
 constexpr auto kRarestQuestion = 2s;
 
 ErrorClass class_of(FailureKind kind) {
@@ -106,7 +107,7 @@ void Health::look(std::chrono::nanoseconds waited) {
   last_waited_ = waited;
   if (waited >= next_process_look_) {
     next_process_look_ = waited + kProcessLook;
-    look_at_processes();
+    if (const std::optional<std::string> lost = loss()) fail(FailureKind::peer, *lost);
   }
   if (waited >= next_stall_look_) {
     next_stall_look_ = waited + kStallLook;
@@ -147,7 +148,7 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq, Rank asker) const
   RankState state;
   state.rank = rank;
   state.known = true;
-  // In this order: see look_at_processes.
+  // In this order: see loss().
   state.process = members_.at(rank).state();
   state.closed = header.closed.load(std::memory_order_acquire) != 0;
   state.done = header.done.load(std::memory_order_acquire);
@@ -164,7 +165,7 @@ RankState Health::state_of_local(Rank rank, std::uint64_t seq, Rank asker) const
   return state;
 }
 
-void Health::look_at_processes() {
+std::optional<std::string> Health::loss() const {
   for (Rank rank : members_.shape.peers_of(members_.me)) {
     const Member& member = members_.at(rank);
     if (rank == members_.me) continue;
@@ -176,13 +177,12 @@ void Health::look_at_processes() {
     const std::uint64_t done = header.done.load(std::memory_order_acquire);
     if (done >= seq_) continue;
     if (closed)
-      fail(FailureKind::peer,
-           fmt::format("{} destroyed the communicator; this call of {} is number {}, its last was {}",
-                       members_.name(rank), call_text(summary_), seq_, done));
+      return fmt::format("{} destroyed the communicator; this call of {} is number {}, its last was {}",
+                         members_.name(rank), call_text(summary_), seq_, done);
     if (ended)
-      fail(FailureKind::peer,
-           fmt::format("{} died: its process ended before operation {} was finished", members_.name(rank), seq_));
+      return fmt::format("{} died: its process ended before operation {} was finished", members_.name(rank), seq_);
   }
+  return std::nullopt;
 }
 
 void Health::forget_states() {
@@ -212,10 +212,12 @@ void Health::look_at_stall() {
 void Health::on_unexpected(const net::MessageKey& key, const net::CallSummary& found) {
   if (counted_by_pairs(found.collective) &&
       key.sequence <= members_.own().header().done.load(std::memory_order_relaxed))
-    pair_trouble_ = pair_text(key.sequence, found, key.source, members_.me, {.gives = found.count, .takes = 0});
+    pair_trouble_ = found.counts != 0 ? bundle_text(key.sequence, found, key.source, {.gives = found.count})
+                                      : pair_text(key.sequence, found, key.source, members_.me, {.gives = found.count});
   else if (key.sequence == seq_ && !net::same_call(found, summary_))
     note_mismatch(key.source, found);
-  else if (key.sequence == seq_ && pairs_published() && members_.own().pairs(seq_)[key.source].takes != found.count)
+  else if (key.sequence == seq_ && found.counts == 0 && pairs_published() &&
+           members_.own().pairs(seq_)[key.source].takes != found.count)
     pair_trouble_ = pair_text(seq_, summary_, key.source, members_.me,
                               {.gives = found.count, .takes = members_.own().pairs(seq_)[key.source].takes});
   mismatch_seen_ |= !pair_trouble_.empty();
@@ -228,7 +230,7 @@ void Health::note_mismatch(Rank peer, const net::CallSummary& found) {
   state.rank = peer;
   state.known = state.entered = true;
   state.summary = found;
-  if (counted_by_pairs(found.collective)) state.summary.count = 0;  // a message has its pair's
+  if (counted_by_pairs(found.collective)) state.summary.count = state.summary.counts = 0;  // of the message alone
   mismatch_seen_ = true;
 }
 
@@ -271,6 +273,18 @@ void Health::fail(FailureKind kind, const std::string& text) {
   std::strncpy(failure.text, text.c_str(), kFailureText - 1);
   publish(failure);
   throw_failure();
+}
+
+void Health::fail_after(const std::exception& error, const std::function<std::optional<std::string>()>& loss) {
+  const bool of_the_system = dynamic_cast<const SystemError*>(&error) != nullptr;
+  const auto end = Clock::now() + (of_the_system ? kDying : 0s);
+  while (true) {
+    if (own_cell_->state.load(std::memory_order_relaxed) != 0) throw_failure();
+    if (mismatch_seen_) mismatch();
+    if (const std::optional<std::string> lost = loss()) fail(FailureKind::peer, *lost);
+    if (Clock::now() >= end) fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+    std::this_thread::sleep_for(1ms);
+  }
 }
 
 void Health::throw_failure() {

@@ -21,6 +21,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -66,6 +69,14 @@ class Health {
   [[noreturn]] void fail(FailureKind kind, const std::string& text);
   /// @pre failed(). Tells the other nodes once.
   [[noreturn]] void throw_failure();
+  /// Fails the communicator after `error`, which ended this rank's work in it: the others must not wait for this rank.
+  /// Where the communicator has failed already, it is that failure that is thrown. A process that is killed loses its
+  /// memory a moment before it ends, and to read there is then an error: so an error of the system waits that moment
+  /// for somebody to be found dead.
+  /// @param loss  tells of a partner that is lost, as for FailureKind::peer; nullopt while none is known to be
+  [[noreturn]] void fail_after(const std::exception& error, const std::function<std::optional<std::string>()>& loss);
+  /// Of a collective: a node-mate that will never do its part of the present one.
+  std::optional<std::string> loss() const;
 
   /// What has become of a node-mate that will send and receive no more: "died", …; "" while it may. To be asked before
   /// the last look at what it has sent.
@@ -75,6 +86,8 @@ class Health {
   std::chrono::nanoseconds timeout() const { return timeout_; }
   /// A giver and a taker have different counts. `of` what the one gives the other, and what that takes.
   [[noreturn]] void fail_pair(Rank giver, Rank taker, PairCounts of);
+  /// The counts of a bundle that `sender` sends this rank are not those that this rank has. `of` all its elements.
+  [[noreturn]] void fail_bundle(Rank sender, PairCounts of);
   /// Of a call that is counted by pairs, when this rank is through: do those node-mates that have published their
   /// counts agree? Of a pair that differs without either waiting, the later one learns it here. @throws the mismatch
   void compare_at_end();
@@ -97,12 +110,12 @@ class Health {
 
   /// @param asker  who wants to know
   RankState state_of_local(Rank rank, std::uint64_t seq, Rank asker) const;
-  void look_at_processes();
   void look_at_stall();
   void look_at_pairs();
   bool pairs_published() const;
   void compare_pair(Rank peer, PairCounts theirs);
   std::string pair_text(std::uint64_t seq, const net::CallSummary& call, Rank giver, Rank taker, PairCounts of) const;
+  std::string bundle_text(std::uint64_t seq, const net::CallSummary& call, Rank sender, PairCounts of) const;
   void refresh_local_states();
   void forget_states();
   void restart_looks();

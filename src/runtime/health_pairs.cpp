@@ -4,6 +4,7 @@
 // Calls that are counted by pairs: does a giver's count agree with the taker's? Nobody but the two knows, so each
 // difference shows in another way:
 //   a message of another length, or one that nobody expects   to its receiver, at once, or in its next call
+//   a bundle whose counts are not those of its receiver       likewise: messages carry a hash of all its counts
 //   a giver or taker in the same node                         to whoever of the two ends later (compare_at_end)
 //   a message or slot that never comes                        to whoever waits for it, in the stall protocol
 #include <algorithm>
@@ -22,6 +23,19 @@ std::string Health::pair_text(std::uint64_t seq, const net::CallSummary& call, R
 
 void Health::fail_pair(Rank giver, Rank taker, PairCounts of) {
   fail(FailureKind::mismatch, pair_text(seq_, summary_, giver, taker, of));
+}
+
+std::string Health::bundle_text(std::uint64_t seq, const net::CallSummary& call, Rank sender, PairCounts of) const {
+  net::CallSummary plain = call;
+  plain.counts = 0;  // of no use to the reader
+  return fmt::format(
+      "operation {} ({}): a giver and a taker have different counts: {} sends {} elements for its node to {}, which "
+      "expects {} or other shares",
+      seq, call_text(plain), members_.name(sender), of.gives, members_.name(members_.me), of.takes);
+}
+
+void Health::fail_bundle(Rank sender, PairCounts of) {
+  fail(FailureKind::mismatch, bundle_text(seq_, summary_, sender, of));
 }
 
 /// Whether this rank has told its counts of this call: not while it waits for its bank.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.hpp"
 
@@ -78,6 +79,14 @@ std::vector<std::vector<int>> parse_placement(std::string_view text, int ranks) 
                                         entries[rank], paths.back().size(), paths.front().size()));
   }
   return paths;
+}
+
+std::string placement_text(const Shape& shape) {
+  if (shape.ranks() == 1) return "1";  // one path of one entry would be a number of nodes
+  std::string text;
+  for (Rank rank = 0; rank < shape.ranks(); ++rank)
+    text += fmt::format("{}{}", rank == 0 ? "" : ",", fmt::join(shape.path_of(rank), "/"));
+  return text;
 }
 
 Shape shape_from_reach(const Reach& reach) {

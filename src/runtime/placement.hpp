@@ -20,6 +20,9 @@ namespace umbel::runtime {
 /// @throws InvalidArgument naming what does not fit.
 std::vector<std::vector<int>> parse_placement(std::string_view text, int ranks);
 
+/// What parse_placement() makes this shape of.
+std::string placement_text(const Shape& shape);
+
 /// Which ranks can map each other's memory: reach[a·ranks + b] is nonzero when a has read what b wrote and the reverse.
 struct Reach {
   int ranks = 0;

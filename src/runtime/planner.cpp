@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "kernels/validate.hpp"
 
@@ -31,9 +32,7 @@ std::int64_t comparable(double seconds) {
 std::uint16_t hash_of(Collective collective, std::string_view name, const algos::Spec& spec, const Cut& cut) {
   const std::string text = fmt::format("{} {} {} {} {} {} {} {}", umbel::name_of(collective), name, spec.direct,
                                        spec.channels, spec.depth, spec.ordered, cut.piece_bytes, cut.chunk_bytes);
-  std::uint32_t hash = 0x811c9dc5U;  // FNV-1a: the same on every host, which std::hash does not promise
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193U;
-  const auto folded = static_cast<std::uint16_t>(hash ^ hash >> 16U);
+  const std::uint16_t folded = folded16(umbel::hash_of(text));
   return folded != 0 ? folded : std::uint16_t{1};
 }
 
@@ -123,8 +122,12 @@ Built& Planner::build(const algos::Algorithm& algorithm, const algos::Spec& spec
                                       spec.direct, spec.channels, spec.depth, spec.ordered, spec.root);
   std::unique_ptr<Built>& slot = built_[key];
   if (!slot) {
-    auto fresh = std::make_unique<Built>(Built{&algorithm, spec, algorithm.build(in_.rank, in_.shape, spec), 0});
+    auto fresh = std::make_unique<Built>(
+        Built{.algorithm = &algorithm, .spec = spec, .program = algorithm.build(in_.rank, in_.shape, spec)});
     kernels::validate(fresh->program);
+    for (const BundleItem& item : fresh->program.bundles)
+      if (item.owner >= 0 && std::ranges::find(fresh->owners, item.owner) == fresh->owners.end())
+        fresh->owners.push_back(item.owner);
     fresh->most_semaphores = most_semaphores(algorithm, spec);
     slot = std::move(fresh);
   }

@@ -39,6 +39,7 @@ struct Built {
   algos::Spec spec{};
   Program program;
   std::size_t most_semaphores = 0;  ///< of the rank that has most
+  std::vector<Rank> owners{};       ///< who says how long the shares in bundles are (BundleItem::owner)
 };
 
 /// How one kind of call is done.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kProcessLook = 100ms;
-constexpr auto kDying = 200ms;
 
 /// Messages of a pair are numbered apart from the operations, which never come so far.
 constexpr std::uint64_t kPairs = std::uint64_t{1} << 63U;
@@ -76,15 +74,13 @@ void PointToPoint::check_group(std::span<const Message> messages) const {
                                         elements_text(recvs[n]->count, recvs[n]->dtype)));
 }
 
-/// Whatever goes wrong here fails the communicator: the partners must not wait for this rank.
+/// Whatever goes wrong here fails the communicator.
 template <class Body>
 auto PointToPoint::guarded(Body&& body) {
   try {
     return body();
   } catch (const std::exception& error) {
-    if (health_.failed()) throw;
-    if (const std::optional<std::string> lost = loss_within(kDying)) health_.fail(FailureKind::peer, *lost);
-    health_.fail(FailureKind::system, fmt::format("{}: {}", members_.name(members_.me), error.what()));
+    health_.fail_after(error, [this] { return loss(); });
   }
 }
 
@@ -273,17 +269,6 @@ std::optional<std::string> PointToPoint::loss() const {
                        members_.name(members_.me));
   }
   return std::nullopt;
-}
-
-/// After an error: the memory of a process that is killed is gone a moment before the process is.
-std::optional<std::string> PointToPoint::loss_within(std::chrono::nanoseconds limit) const {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  std::optional<std::string> lost = loss();
-  while (!lost && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(1ms);
-    lost = loss();
-  }
-  return lost;
 }
 
 std::string PointToPoint::waiting_text() const {

@@ -89,7 +89,6 @@ class PointToPoint {
   auto guarded(Body&& body);
   [[noreturn]] void mismatch(const Stream& stream, const net::CallSummary& found);
   std::optional<std::string> loss() const;
-  std::optional<std::string> loss_within(std::chrono::nanoseconds limit) const;
   std::string waiting_text() const;
   std::string text_of(const Message& message) const;
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "algos/algorithm.hpp"
 #include "base/error.hpp"
+#include "base/hash.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -31,25 +33,23 @@ std::string_view tiny_name(Collective collective) {
   return collective == Collective::all_reduce ? "one_shot" : "direct";
 }
 
-/// FNV-1a, of the call and so of all before it.
-std::uint32_t hash_of(const net::CallSummary& summary) {
-  std::array<unsigned char, sizeof(summary)> bytes;
-  std::memcpy(bytes.data(), &summary, sizeof(summary));
-  std::uint32_t hash = 0x811c9dc5U;
-  for (const unsigned char byte : bytes) hash = (hash ^ byte) * 0x01000193U;
-  return hash;
+/// Of the call, and so of all before it.
+std::uint32_t history_with(const net::CallSummary& summary) {
+  std::uint64_t hash = kHashOfNothing;
+  for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, 3>>(summary)) hash = hashed(hash, word);
+  return folded32(hash);
 }
 
 /// What all ranks must give alike of the lengths of shares.
 void summarize_shares(const ShareLists& lists, net::CallSummary& summary) {
   summary.count = 0;
   if (counted_by_pairs(summary.collective)) return;
-  std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+  std::uint64_t hash = kHashOfNothing;
   for (const std::uint64_t count : lists.output.count) {
     summary.count += count;
-    for (unsigned shift = 0; shift < 64; shift += 8) hash = (hash ^ (count >> shift & 0xffU)) * 0x100000001b3U;
+    hash = hashed(hash, count);
   }
-  summary.counts = static_cast<std::uint32_t>(hash ^ hash >> 32U);
+  summary.counts = folded32(hash);
 }
 
 /// A share's elements that a plan is made for.
@@ -81,48 +81,44 @@ Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
   set_algorithm(founded.config.algorithm);
 }
 
-void Runner::set_algorithm(std::string_view name) {
-  forced_ = ForcedAlgorithms(name);
-  last_plan_ = nullptr;
-}
+void Runner::set_algorithm(std::string_view name) { forced_ = ForcedAlgorithms(name); }
 
 std::string Runner::refuses(std::string_view algorithm, const CallArgs& args) {
-  const PlanKey key = key_of(staging_.shape_of(args), algorithm_index(args.collective, algorithm));
-  last_plan_ = nullptr;
-  return planner_.refuses(key);
+  return planner_.refuses(key_of(staging_.shape_of(args), algorithm_index(args.collective, algorithm)));
 }
 
 void Runner::begin(const CallArgs& args, InPlace in_place) {
   const std::int32_t forced = forced_.of(args.collective);
   const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
-  const CallArgs shape = staging_.shape_of(args);
-  const bool tiny = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
-  plan_ = tiny ? Plan{} : plan_for(key_of(shape, forced));
-  args_ = staging_.begin(args, in_place).args;
+  const CallArgs& shape = staging_.shape_of(args);
+  tiny_call_ = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
+  if (!tiny_call_) plan_for(key_of(shape, forced));
+  staging_.begin(args, in_place);
+  const CallArgs& running = staging_.running();
   const net::CallSummary previous = call_.summary;
   call_ = {.seq = seq_ + 1,
-           .input = static_cast<const std::byte*>(args_.send),
-           .output = static_cast<std::byte*>(args_.recv),
-           .dtype = args_.dtype,
-           .op = args_.op,
-           .user = args_.custom ? &args_.custom->user : nullptr,
-           .in_order = in_order(args_),
+           .input = static_cast<const std::byte*>(running.send),
+           .output = static_cast<std::byte*>(running.recv),
+           .dtype = running.dtype,
+           .op = running.op,
+           .user = running.custom ? &running.custom->user : nullptr,
+           .in_order = in_order(running),
            .summary = {.count = args.count,
                        .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
-                       .plan = plan_.hash,
+                       .plan = tiny_call_ ? std::uint16_t{0} : plan_.hash,
                        .collective = args.collective,
                        .dtype = args.dtype,
                        .op = args.op,
                        .extra = variant_of(args, forced),
                        .earlier = history_},
            .previous = previous};
-  if (args_.shares != nullptr) {
-    summarize_shares(*args_.shares, call_.summary);
-    args_.shares->bind_to(plan_.binding);
+  if (running.shares != nullptr) {
+    summarize_shares(*running.shares, call_.summary);
+    running.shares->bind_to(plan_.binding);
   }
   health_.enter(call_.seq, call_.summary);
   seq_ = call_.seq;
-  history_ = hash_of(call_.summary);
+  history_ = history_with(call_.summary);
   phase_ = Phase::bank;
 }
 
@@ -134,6 +130,10 @@ Executor::Round Runner::advance() {
     case Phase::bank:
       if (!bank_is_free()) return Round::idle;
       start();
+      return advance();
+    case Phase::counts:
+      if (!counts_are_told()) return executor_.progress() ? Round::events : Round::idle;
+      start_program();
       return advance();
     case Phase::lines:
       return tiny_.poll() ? finish() : Round::idle;
@@ -160,23 +160,52 @@ bool Runner::bank_is_free() {
 }
 
 void Runner::start() {
-  if (tiny()) {
+  if (tiny_call_) {
     phase_ = Phase::lines;
-    tiny_.start(call_, args_);
+    tiny_.start(call_, args());
     return;
   }
   publish();
+  if (args().shares != nullptr && !plan_.built->program.bundles.empty())
+    phase_ = Phase::counts;
+  else
+    start_program();
+}
+
+void Runner::start_program() {
   phase_ = Phase::program;
   executor_.start(plan_, call_);
+}
+
+/// The lengths of shares in bundles, of which this rank knows its own: node-mates have told theirs when they have come
+/// to this call, each in its table of pairs.
+bool Runner::counts_are_told() {
+  for (const Rank rank : plan_.built->owners) {
+    const ControlLine& line = founded_.members.at(rank).arena.line(seq_);
+    if (line.seq.load(std::memory_order_acquire) != seq_) return false;
+    if (line.summary == call_.summary) continue;
+    health_.note_mismatch(rank, line.summary);
+    return false;
+  }
+  find_starts(plan_.built->program.bundles, bundle_starts_, [&](const BundleItem& item) { return told_count(item); });
+  plan_.binding.bundles = bundle_starts_.data();
+  return true;
+}
+
+/// Of a share that goes from or to a root, the root is the other one of its pair.
+std::uint64_t Runner::told_count(const BundleItem& item) const {
+  const bool with_root = rooted(args().collective) && item.owner != args().root;
+  const PairCounts& told = founded_.members.at(item.owner).arena.pairs(seq_)[with_root ? args().root : item.share];
+  return item.buffer == Buffer::input ? told.gives : told.takes;
 }
 
 /// The control line of a call whose data goes through the program.
 void Runner::publish() {
   const Members& members = founded_.members;
-  const bool by_pairs = counted_by_pairs(args_.collective);
+  const bool by_pairs = counted_by_pairs(args().collective);
   if (by_pairs)
     for (Rank peer = 0; peer < members.size(); ++peer)
-      members.own().pairs(call_.seq)[peer] = pair_counts(args_, members.me, peer);
+      members.own().pairs(call_.seq)[peer] = pair_counts(args(), members.me, peer);
   ControlLine& line = members.own().line(call_.seq);
   const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
                             reinterpret_cast<std::uint64_t>(call_.output)};
@@ -185,24 +214,27 @@ void Runner::publish() {
   std::memcpy(line.payload, &buffers, sizeof(buffers));
   line.seq.store(call_.seq, std::memory_order_release);
   if (!by_pairs) return;
+  if (!plan_.built->program.bundles.empty())
+    for (Rank rank : members.shape.peers_of(members.me))
+      if (rank != members.me) members.at(rank).ring_bell();  // who waits for these counts
   // Of two ranks that finish at least one sees the other's line: what compare_at_end() builds on.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   health_.review_unexpected();
 }
 
 Executor::Round Runner::finish() {
-  if (counted_by_pairs(args_.collective)) health_.compare_at_end();
+  if (counted_by_pairs(args().collective)) health_.compare_at_end();
   staging_.finish();
-  if (!tiny()) {
+  if (!tiny_call_) {
     last_ = {.algorithm = plan_.built->algorithm->name.data(), .predicted_s = plan_.predicted_s};
   } else {
-    const std::int32_t algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args_.collective))];
-    last_ = {.algorithm = algos::catalog(args_.collective)[static_cast<std::size_t>(algorithm)].name.data(),
+    const std::int32_t algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args().collective))];
+    last_ = {.algorithm = algos::catalog(args().collective)[static_cast<std::size_t>(algorithm)].name.data(),
              .predicted_s = tiny_prediction(algorithm)};
   }
   phase_ = Phase::none;
   founded_.members.own().header().done.store(seq_, std::memory_order_release);
-  if (synchronizes(args_.collective)) {
+  if (synchronizes(args().collective)) {
     synchronized_ = seq_;
     one_way_ = 0;
     // What node-mates did before they began is in order before what this rank does next, also where it heard of them
@@ -234,27 +266,26 @@ PlanKey Runner::key_of(const CallArgs& args, std::int32_t algorithm) const {
           .algorithm = algorithm};
 }
 
-const Plan& Runner::plan_for(const PlanKey& key) {
-  if (last_plan_ == nullptr || !(key == last_key_)) {
-    last_plan_ = nullptr;  // the planner may drop it, and throw
-    try {
-      last_plan_ = &planner_.plan(key);
-    } catch (const Unsupported& error) {
-      if (key.algorithm < 0) throw;
-      const auto& forced = algos::catalog(key.collective)[static_cast<std::size_t>(key.algorithm)];
-      throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
-    }
-    last_key_ = key;
+void Runner::plan_for(const PlanKey& key) {
+  if (planned_ && key == plan_key_) return;
+  planned_ = false;
+  try {
+    plan_ = planner_.plan(key);
+  } catch (const Unsupported& error) {
+    if (key.algorithm < 0) throw;
+    const auto& forced = algos::catalog(key.collective)[static_cast<std::size_t>(key.algorithm)];
+    throw Unsupported(fmt::format("algorithm {}: {}", forced.name, error.what()));
   }
-  return *last_plan_;
+  plan_key_ = key;
+  planned_ = true;
 }
 
 double Runner::tiny_prediction(std::int32_t algorithm) {
-  const std::size_t bytes = args_.count * size_of(args_.dtype);
-  if (tiny_bytes_ != bytes || tiny_collective_ != args_.collective) {
+  const std::size_t bytes = args().count * size_of(args().dtype);
+  if (tiny_bytes_ != bytes || tiny_collective_ != args().collective) {
     tiny_bytes_ = bytes;
-    tiny_collective_ = args_.collective;
-    tiny_predicted_s_ = algos::catalog(args_.collective)[static_cast<std::size_t>(algorithm)].cost(
+    tiny_collective_ = args().collective;
+    tiny_predicted_s_ = algos::catalog(args().collective)[static_cast<std::size_t>(algorithm)].cost(
         {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
   }
   return tiny_predicted_s_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/arguments.hpp"
 #include "runtime/communicator.hpp"
@@ -46,13 +47,16 @@ class Runner {
   /// Calls in a row that say nothing to their senders (a broadcast's root hears of nobody); then a barrier, so that a
   /// fast rank does not flood the others.
   static constexpr int kMostOneWay = 64;
-  enum class Phase : std::uint8_t { none, bank, lines, program };
+  enum class Phase : std::uint8_t { none, bank, lines, counts, program };
 
-  const Plan& plan_for(const PlanKey& key);
+  void plan_for(const PlanKey& key);
   bool bank_is_free();
-  bool tiny() const { return plan_.built == nullptr; }
+  const CallArgs& args() const { return staging_.running(); }
   void start();
   void publish();
+  bool counts_are_told();
+  std::uint64_t told_count(const BundleItem& item) const;
+  void start_program();
   Executor::Round finish();
   bool in_order(const CallArgs& args) const;
   PlanKey key_of(const CallArgs& args, std::int32_t algorithm) const;
@@ -69,9 +73,12 @@ class Runner {
   std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
 
   Phase phase_ = Phase::none;  ///< of the present call
-  CallArgs args_{};            ///< as staged
   Call call_{};
-  Plan plan_{};  ///< a copy: the planner may drop its own while the call runs; nothing built: a tiny call
+  bool tiny_call_ = false;
+  Plan plan_{};  ///< of the last call that was not tiny: a copy, as the planner may drop its own while a call runs
+  PlanKey plan_key_{};  ///< what plan_ is for, where `planned_`
+  bool planned_ = false;
+  std::vector<std::uint64_t> bundle_starts_;  ///< that the plan's binding points to
 
   std::uint64_t seq_ = 0;
   std::uint32_t history_ = 0;       ///< of all calls so far
@@ -80,8 +87,6 @@ class Runner {
   Collective tiny_collective_ = Collective::barrier;
   std::size_t tiny_bytes_ = ~std::size_t{0};
   double tiny_predicted_s_ = 0;
-  const Plan* last_plan_ = nullptr;
-  PlanKey last_key_{};
   CallInfo last_{};
 };
 

@@ -9,99 +9,104 @@
 #include "runtime/planner.hpp"
 
 namespace umbel::runtime {
+namespace {
+
+bool premultiplied(const CallArgs& args) { return args.custom && args.op != RedOp::user; }
+
+}  // namespace
 
 bool Staging::widens(const CallArgs& args) const {
   return in_order_ && reduces(args.collective) && args.op != RedOp::user &&
          arithmetic_of(args.dtype, args.op) == Arithmetic::widened;
 }
 
-CallArgs Staging::shape_of(const CallArgs& args) const {
-  CallArgs shape = args;
-  if (args.custom && args.op != RedOp::user) shape.custom = nullptr;
-  if (!widens(args)) return shape;
-  shape.dtype = DType::fp32;
-  if (args.op == RedOp::avg) shape.op = RedOp::sum;
-  return shape;
+const CallArgs& Staging::shape_of(const CallArgs& args) {
+  const bool wide = widens(args);
+  if (!wide && !premultiplied(args)) return args;
+  shape_ = args;
+  if (premultiplied(args)) shape_.custom = nullptr;
+  if (!wide) return shape_;
+  shape_.dtype = DType::fp32;
+  if (args.op == RedOp::avg) shape_.op = RedOp::sum;
+  return shape_;
 }
 
-Staging::Staged Staging::begin(const CallArgs& args, InPlace in_place) {
-  args_ = args;
-  staged_ = {.args = shape_of(args), .in_place = in_place};
-  const BufferBytes bytes = buffer_bytes(args, me_, ranks_);
-  if (args.custom && args.op != RedOp::user) premultiply(staged_);
-  if (widens(args)) return staged_ = widen();
-  if (staged_.in_place == InPlace::exchanged) {
+void Staging::begin(const CallArgs& args, InPlace in_place) {
+  running_ = shape_of(args);
+  staged_ = premultiplied(args) || widens(args) || in_place == InPlace::exchanged || in_place == InPlace::at_start;
+  if (!staged_) return;
+  given_ = args;
+  in_place_ = in_place;
+  if (premultiplied(args)) premultiply();
+  if (widens(args)) {
+    widen();
+  } else if (in_place_ == InPlace::exchanged) {
     copy_input();
-  } else if (staged_.in_place == InPlace::at_start) {
-    staged_.args.recv = memory(bytes.output);
+  } else if (in_place_ == InPlace::at_start) {
+    running_.recv = copy_.take(buffer_bytes(args, me_, ranks_).output);
   }
-  return staged_;
 }
 
 /// Of a v-form the shares without the gaps between them, which need not be memory.
 void Staging::copy_input() {
-  const std::byte* given = static_cast<const std::byte*>(args_.send);
-  if (args_.shares == nullptr) {
-    const std::size_t bytes = buffer_bytes(args_, me_, ranks_).input;
-    std::memcpy(memory(bytes), given, bytes);
+  const std::byte* given = static_cast<const std::byte*>(given_.send);
+  std::byte* copy = nullptr;
+  if (given_.shares == nullptr) {
+    const std::size_t bytes = buffer_bytes(given_, me_, ranks_).input;
+    copy = copy_.take(bytes);
+    std::memcpy(copy, given, bytes);
   } else {
-    const std::size_t elem = size_of(args_.dtype);
-    auto shares = std::make_shared<ShareLists>(*args_.shares);
+    const std::size_t elem = size_of(given_.dtype);
+    auto shares = std::make_shared<ShareLists>(*given_.shares);
     shares->input.first = packed(shares->input.count);
     const auto& [count, first] = shares->input;
-    std::byte* copy = memory((first.back() + count.back()) * elem);
+    copy = copy_.take((first.back() + count.back()) * elem);
     for (std::size_t r = 0; r < count.size(); ++r)
       if (count[r] != 0)
-        std::memcpy(copy + first[r] * elem, given + args_.shares->input.first[r] * elem, count[r] * elem);
-    staged_.args.shares = std::move(shares);
+        std::memcpy(copy + first[r] * elem, given + given_.shares->input.first[r] * elem, count[r] * elem);
+    running_.shares = std::move(shares);
   }
-  staged_.args.send = memory_.get();
-  staged_.in_place = InPlace::no;
+  running_.send = copy;
+  in_place_ = InPlace::no;
 }
 
 /// The products take the place of the input: in the output where that is as long, else in memory of their own.
-void Staging::premultiply(Staged& staged) {
-  const BufferBytes bytes = buffer_bytes(args_, me_, ranks_);
-  std::byte* products = static_cast<std::byte*>(args_.recv);
-  if (bytes.output == bytes.input && plain(args_.collective) != Collective::reduce_scatter) {
-    staged.in_place = InPlace::aligned;
-  } else {
-    products_ = std::make_unique_for_overwrite<std::byte[]>(bytes.input);
-    products = products_.get();
-    staged.in_place = InPlace::no;
-  }
-  kernels::scale(args_.dtype, products, args_.send, bytes.input / size_of(args_.dtype), args_.custom->scalar.data());
-  staged.args.send = products;
+void Staging::premultiply() {
+  const BufferBytes bytes = buffer_bytes(given_, me_, ranks_);
+  const bool in_output = bytes.output == bytes.input && plain(given_.collective) != Collective::reduce_scatter;
+  std::byte* products = in_output ? static_cast<std::byte*>(given_.recv) : products_.take(bytes.input);
+  kernels::scale(given_.dtype, products, given_.send, bytes.input / size_of(given_.dtype),
+                 given_.custom->scalar.data());
+  running_.send = products;
+  in_place_ = in_output ? InPlace::aligned : InPlace::no;
 }
 
-Staging::Staged Staging::widen() {
-  const BufferBytes bytes = buffer_bytes(args_, me_, ranks_);
-  const std::size_t elements = bytes.input / size_of(args_.dtype);
-  auto* wide = reinterpret_cast<float*>(memory(elements * sizeof(float)));
-  kernels::widen(args_.dtype, wide, staged_.args.send, elements);
-  Staged staged = staged_;
-  staged.args.send = wide;
+void Staging::widen() {
+  const std::size_t elements = buffer_bytes(given_, me_, ranks_).input / size_of(given_.dtype);
+  auto* wide = reinterpret_cast<float*>(copy_.take(elements * sizeof(float)));
+  kernels::widen(given_.dtype, wide, running_.send, elements);
   const auto own = static_cast<std::size_t>(me_);
-  const bool share = plain(args_.collective) == Collective::reduce_scatter;
-  const std::size_t place = args_.shares != nullptr ? args_.shares->input.first[own] : own * args_.count;
-  staged.args.recv = share ? wide + place : wide;
-  staged.in_place = InPlace::aligned;
-  return staged;
+  const bool share = plain(given_.collective) == Collective::reduce_scatter;
+  const std::size_t place = given_.shares != nullptr ? given_.shares->input.first[own] : own * given_.count;
+  running_.send = wide;
+  running_.recv = share ? wide + place : wide;
+  in_place_ = InPlace::aligned;
 }
 
 void Staging::finish() {
-  const BufferBytes bytes = buffer_bytes(args_, me_, ranks_);
+  if (!staged_) return;
+  const BufferBytes bytes = buffer_bytes(given_, me_, ranks_);
   if (bytes.output == 0) return;
-  if (widens(args_)) {
-    kernels::narrow(args_.dtype, args_.recv, static_cast<const float*>(staged_.args.recv),
-                    bytes.output / size_of(args_.dtype),
-                    args_.op == RedOp::avg ? static_cast<std::uint32_t>(ranks_) : 0U);
-  } else if (staged_.in_place == InPlace::at_start) {
-    std::memcpy(args_.recv, staged_.args.recv, bytes.output);
+  if (widens(given_)) {
+    kernels::narrow(given_.dtype, given_.recv, static_cast<const float*>(running_.recv),
+                    bytes.output / size_of(given_.dtype),
+                    given_.op == RedOp::avg ? static_cast<std::uint32_t>(ranks_) : 0U);
+  } else if (in_place_ == InPlace::at_start) {
+    std::memcpy(given_.recv, running_.recv, bytes.output);
   }
 }
 
-std::byte* Staging::memory(std::size_t bytes) {
+std::byte* Staging::Kept::take(std::size_t bytes) {
   if (bytes_ < bytes) {
     memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
     bytes_ = bytes;

@@ -23,32 +23,41 @@ class Staging {
   /// @param in_order  reproducible mode, with more than one order of folds
   Staging(Rank me, int ranks, bool in_order) : me_(me), ranks_(ranks), in_order_(in_order) {}
 
-  struct Staged {
-    CallArgs args;
-    InPlace in_place = InPlace::no;
-  };
-  /// The call that is run in place of this one. The same kind of call on all ranks. The memory is the call's until
-  /// finish().
-  Staged begin(const CallArgs& args, InPlace in_place);
-  /// As begin() for a call whose buffers are not there yet: only what it is matters.
-  CallArgs shape_of(const CallArgs& args) const;
+  /// Begins a call: the same kind of call on all ranks. The memory is the call's until finish().
+  void begin(const CallArgs& args, InPlace in_place);
+  /// The call that is run in place of the one that was begun.
+  const CallArgs& running() const { return running_; }
+  /// As running() for a call whose buffers are not there yet: only what it is matters. `args` itself, or valid until
+  /// the next question.
+  const CallArgs& shape_of(const CallArgs& args);
   /// Brings the result to where it is wanted.
   void finish();
 
  private:
+  /// Memory that grows to the largest that was asked for.
+  class Kept {
+   public:
+    std::byte* take(std::size_t bytes);
+
+   private:
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t bytes_ = 0;
+  };
+
   bool widens(const CallArgs& args) const;
-  Staged widen();
+  void widen();
   void copy_input();
-  void premultiply(Staged& staged);
-  std::byte* memory(std::size_t bytes);
+  void premultiply();
 
   Rank me_;
   int ranks_;
   bool in_order_;
-  CallArgs args_{};  ///< as asked for
-  Staged staged_{};
-  std::unique_ptr<std::byte[]> memory_, products_;
-  std::size_t bytes_ = 0;
+  bool staged_ = false;  ///< the call goes by way of memory; else the two that follow mean nothing
+  CallArgs given_{};     ///< as asked for
+  InPlace in_place_ = InPlace::no;
+  CallArgs running_{};
+  CallArgs shape_{};
+  Kept copy_, products_;
 };
 
 }  // namespace umbel::runtime

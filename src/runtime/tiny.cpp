@@ -32,8 +32,8 @@ bool TinyCalls::serves(const CallArgs& args) const {
 }
 
 void TinyCalls::start(const Call& call, const CallArgs& args) {
-  call_ = call;
-  args_ = args;
+  call_ = &call;
+  args_ = &args;
   const bool is_root = members_.me == args.root;
   const bool from_root = args.collective == Collective::broadcast || args.collective == Collective::scatter;
   const bool to_root = args.collective == Collective::reduce || args.collective == Collective::gather;
@@ -50,8 +50,8 @@ bool TinyCalls::poll() {
 }
 
 void TinyCalls::finish() {
-  const CallArgs& args = args_;
-  const Call& call = call_;
+  const CallArgs& args = *args_;
+  const Call& call = *call_;
   const Rank me = members_.me;
   if (output_part(args.collective, me == args.root) == Part::none || args.count == 0) return;
   const std::size_t share = args.count * size_of(args.dtype);
@@ -93,17 +93,17 @@ void TinyCalls::publish(const Call& call, std::size_t bytes) {
 
 /// Is the rank's line of this call there?
 bool TinyCalls::met(Rank rank) {
-  const ControlLine& line = members_.at(rank).arena.line(call_.seq);
-  for (int looks = crowded_ ? kQuickLooks : 0; line.seq.load(std::memory_order_acquire) != call_.seq; ++looks)
+  const ControlLine& line = members_.at(rank).arena.line(call_->seq);
+  for (int looks = crowded_ ? kQuickLooks : 0; line.seq.load(std::memory_order_acquire) != call_->seq; ++looks)
     if (looks >= kQuickLooks) return false;
-  if (line.summary == call_.summary) return true;
+  if (line.summary == call_->summary) return true;
   health_.note_mismatch(rank, line.summary);
   health_.mismatch();
 }
 
 void TinyCalls::fold(std::size_t count) {
-  if (call_.in_order) return fold_as_tree(count);
-  combine(call_.output, sources_.data(), static_cast<int>(sources_.size()), count, true);
+  if (call_->in_order) return fold_as_tree(count);
+  combine(call_->output, sources_.data(), static_cast<int>(sources_.size()), count, true);
 }
 
 /// The canonical tree over the ranks: lower ones on the left, left parts powers of two.
@@ -114,7 +114,7 @@ void TinyCalls::fold_as_tree(std::size_t count) {
     const bool last = 2 * step >= ranks;
     for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
       const void* pair[] = {sources_[left], sources_[left + step]};
-      std::byte* into = last ? call_.output : partials_.data() + left * kInlineBytes;
+      std::byte* into = last ? call_->output : partials_.data() + left * kInlineBytes;
       combine(into, pair, 2, count, last);
       sources_[left] = into;
     }
@@ -122,14 +122,14 @@ void TinyCalls::fold_as_tree(std::size_t count) {
 }
 
 void TinyCalls::combine(std::byte* into, const void* const* sources, int source_count, std::size_t count, bool last) {
-  if (call_.op != RedOp::user) {
-    kernels::reduce(call_.dtype, call_.op, into, sources, source_count, count,
+  if (call_->op != RedOp::user) {
+    kernels::reduce(call_->dtype, call_->op, into, sources, source_count, count,
                     last ? static_cast<std::uint32_t>(sources_.size()) : 0);
     return;
   }
   alignas(64) std::array<std::byte, 2 * kInlineBytes> scratch;
-  const std::size_t size = size_of(call_.dtype);
-  kernels::fold_by_user(*call_.user, call_.dtype, into, source_count, count, scratch,
+  const std::size_t size = size_of(call_->dtype);
+  kernels::fold_by_user(*call_->user, call_->dtype, into, source_count, count, scratch,
                         [&](int k, std::size_t first, std::size_t some, std::byte* to) {
                           std::memcpy(to, static_cast<const std::byte*>(sources[k]) + first * size, some * size);
                         });

@@ -24,7 +24,7 @@ class TinyCalls {
   /// Whether such calls exist at all here, and such a one: no v-form. The same on all ranks.
   bool serves(const CallArgs& args) const;
 
-  /// Begins a call: shows this rank's line. One at a time.
+  /// Begins a call: shows this rank's line. One at a time; both arguments outlive it.
   /// @param call  as published to the others: `input` and `output` may be the same memory, in any of the in-place forms
   void start(const Call& call, const CallArgs& args);
   /// Whether it is through: all lines that it needs are there, and the result is written. @throws on a mismatch
@@ -41,8 +41,8 @@ class TinyCalls {
   Members& members_;
   Health& health_;
   bool crowded_, allowed_;
-  Call call_{};
-  CallArgs args_{};
+  const Call* call_ = nullptr;
+  const CallArgs* args_ = nullptr;
   Rank next_ = 0, end_ = 0;           ///< whose lines are still to be seen
   std::vector<const void*> sources_;  ///< of a fold, by rank
   std::vector<std::byte> partials_;   ///< of a fold in order; made when first needed

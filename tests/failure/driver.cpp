@@ -6,15 +6,19 @@
 //   ring COUNT             send to the next rank and receive from the one before, for ever
 //   absent RANK COUNT      RANK never calls
 //   differ WHAT COUNT      rank 1 calls with another count, type or op (WHAT) than the others
+//   vanish HOW COUNT       rank 1 dies, its buffer a moment before it, while the others read there: in a call (HOW is
+//                          "call") or a message ("message")
 //   leave RANK COUNT       RANK destroys its communicator while the others call
 //   fork COUNT             a forked child calls, then the parent does
 //   many N                 N communicators at once
 // A failed call is told on stderr as "rank R: CODE: TEXT (after S s)" and ends the process with status 3.
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -113,6 +117,45 @@ int run_differ(umbel::Comm& comm, const std::string& what, std::size_t count) {
   tell_and_exit(std::string(umbel_result_name(result)) + ": " + umbel_last_error(), start);
 }
 
+/// Does its part up to where the others read its buffer.
+void show(umbel::Comm& comm, bool message, float* buffer, std::size_t count) {
+  umbel_request_t request = nullptr;
+  if (message) {
+    umbel::check(umbel_group_start(comm.native()));
+    for (int rank = 0; rank < world_size; ++rank)
+      if (rank != world_rank) umbel::check(umbel_send(buffer, count, UMBEL_FP32, rank, comm.native()));
+    umbel::check(umbel_group_end_start(comm.native(), &request));
+    return;
+  }
+  umbel_args_t args = UMBEL_ARGS_INIT;
+  args.send = args.recv = buffer;
+  args.count = count;
+  umbel::check(umbel_start(&args, comm.native(), &request));
+}
+
+int run_vanish(umbel::Comm& comm, bool message, std::size_t count) {
+  constexpr int kVictim = 1;
+  const std::size_t bytes = count * sizeof(float);
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 1;
+  auto* const buffer = static_cast<float*>(memory);
+  if (world_rank == kVictim) {
+    show(comm, message, buffer, count);
+    ::munmap(memory, bytes);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world_rank == kVictim) {
+    announce("has no buffer");
+    ::usleep(150000);
+    ::raise(SIGKILL);
+  }
+  const Clock::time_point start = Clock::now();
+  const umbel_result_t result = message ? umbel_recv(buffer, count, UMBEL_FP32, kVictim, comm.native())
+                                        : umbel_all_reduce(buffer, buffer, count, UMBEL_FP32, UMBEL_SUM, comm.native());
+  if (result == UMBEL_SUCCESS) return 1;
+  tell_and_exit(std::string(umbel_result_name(result)) + ": " + umbel_last_error(), start);
+}
+
 int run_leave(umbel::Comm& comm, int leaver, std::size_t count) {
   std::vector<float> data(count, 0.0F);
   if (world_rank == leaver) {
@@ -174,6 +217,7 @@ int run(const std::vector<std::string>& words) {
   if (mode == "ring") status = run_ring(comm, number(1));
   if (mode == "absent") status = run_absent(comm, static_cast<int>(number(1)), number(2));
   if (mode == "differ") status = run_differ(comm, words.at(1), number(2));
+  if (mode == "vanish") status = run_vanish(comm, words.at(1) == "message", number(2));
   if (mode == "leave") status = run_leave(comm, static_cast<int>(number(1)), number(2));
   if (mode == "fork") status = run_fork(comm, number(1));
   if (comm) comm.close();

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "algos/algorithm.hpp"
+#include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 #include "support/reference.hpp"
 
@@ -63,11 +64,6 @@ void expect_all_right(const Outcome& outcome) {
   for (std::size_t rank = 0; rank < outcome.size(); ++rank) EXPECT_EQ(outcome[rank], "") << "rank " << rank;
 }
 
-struct Placement {
-  int ranks;
-  const char* nodes;  // as UMBEL_NODES; "" one node
-};
-
 class EveryAlgorithm : public testing::TestWithParam<Placement> {};
 
 TEST_P(EveryAlgorithm, GivesTheReference) {
@@ -98,21 +94,14 @@ TEST_P(EveryAlgorithm, GivesTheReference) {
   EXPECT_GE(served.load(), 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(OneNode, EveryAlgorithm,
-                         testing::Values(Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""},
-                                         Placement{5, ""}, Placement{8, ""}),
-                         [](const auto& i) { return fmt::format("p{}", i.param.ranks); });
-INSTANTIATE_TEST_SUITE_P(VirtualNodes, EveryAlgorithm,
-                         testing::Values(Placement{2, "2"}, Placement{4, "2"}, Placement{5, "2"},
-                                         Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"}, Placement{3, "3"},
-                                         Placement{4, "0/0,0/1,1/0,1/1"}, Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"},
-                                         Placement{8, "0/0/0,0/0/1,0/1/0,0/1/1,1/0/0,1/1/0,1/1/1,1/1/1"}),
-                         [](const auto& i) {
-                           std::string name = fmt::format("p{}_{}", i.param.ranks, i.param.nodes);
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == ',' || c == '/'; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(On, EveryAlgorithm,
+                         placed_on({Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""},
+                                    Placement{5, ""}, Placement{8, ""}, Placement{2, "2"}, Placement{4, "2"},
+                                    Placement{5, "2"}, Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"},
+                                    Placement{3, "3"}, Placement{4, "0/0,0/1,1/0,1/1"},
+                                    Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"},
+                                    Placement{8, "0/0/0,0/0/1,0/1/0,0/1/1,1/0/0,1/1/0,1/1/1,1/1/1"}}),
+                         name_of_placement);
 
 TEST(EveryType, GivesTheReferenceInLinesAndByPrograms) {
   expect_all_right(run_ranks(3, test_options(), [](runtime::Communicator& comm, Gathering&) {

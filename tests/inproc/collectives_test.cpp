@@ -9,6 +9,7 @@
 #include <random>
 
 #include "algos/algorithm.hpp"
+#include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 #include "support/cases.hpp"
 
@@ -56,11 +57,6 @@ std::vector<Collective> plain_collectives() {
     if (plain(c) == c) all.push_back(c);
   return all;
 }
-
-struct Placement {
-  int ranks;
-  const char* nodes;  // as UMBEL_NODES; "" one node
-};
 
 class EveryCollective : public testing::TestWithParam<Placement> {};
 
@@ -136,20 +132,12 @@ TEST_P(EveryCollective, AFastRootDoesNotFloodTheOthers) {
   }));
 }
 
-INSTANTIATE_TEST_SUITE_P(OneNode, EveryCollective,
-                         testing::Values(Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""},
-                                         Placement{5, ""}, Placement{8, ""}),
-                         [](const auto& i) { return fmt::format("p{}", i.param.ranks); });
-INSTANTIATE_TEST_SUITE_P(VirtualNodes, EveryCollective,
-                         testing::Values(Placement{2, "2"}, Placement{4, "2"}, Placement{5, "2"},
-                                         Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"}, Placement{3, "3"},
-                                         Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"}),
-                         [](const auto& i) {
-                           std::string name = fmt::format("p{}_{}", i.param.ranks, i.param.nodes);
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == ',' || c == '/'; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(On, EveryCollective,
+                         placed_on({Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""},
+                                    Placement{5, ""}, Placement{8, ""}, Placement{2, "2"}, Placement{4, "2"},
+                                    Placement{5, "2"}, Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"},
+                                    Placement{3, "3"}, Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"}}),
+                         name_of_placement);
 
 }  // namespace
 }  // namespace umbel::test

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstring>
 
+#include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 
 namespace umbel::test {
@@ -50,11 +51,6 @@ std::shared_ptr<const runtime::CallerOp> composition(int& context) {
   return std::make_shared<runtime::CallerOp>(
       runtime::CallerOp{.user = {.fold = compose, .context = &context, .commutative = false}});
 }
-
-struct Placement {
-  int ranks;
-  const char* nodes;
-};
 
 class Operators : public testing::TestWithParam<Placement> {};
 
@@ -135,13 +131,9 @@ TEST_P(Operators, PremultipliedSums) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Operators,
-                         testing::Values(Placement{1, ""}, Placement{2, ""}, Placement{5, ""}, Placement{2, "2"},
-                                         Placement{5, "2"}, Placement{4, "0,1,0,1"}),
-                         [](const auto& i) {
-                           std::string name = fmt::format("p{}_{}", i.param.ranks, i.param.nodes);
-                           std::ranges::replace(name, ',', '_');
-                           return name;
-                         });
+                         placed_on({Placement{1, ""}, Placement{2, ""}, Placement{5, ""}, Placement{2, "2"},
+                                    Placement{5, "2"}, Placement{4, "0,1,0,1"}}),
+                         name_of_placement);
 
 }  // namespace
 }  // namespace umbel::test

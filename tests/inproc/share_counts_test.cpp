@@ -31,12 +31,14 @@ std::shared_ptr<const ShareLists> lists(const Numbers& given, const Numbers& tak
 
 /// All ranks make the call that `args` gives, then two all-reduces; what each came to. The buffers outlive all ranks:
 /// those of a failed call may still be read by others.
-std::vector<std::string> outcomes(const char* nodes, const std::function<runtime::CallArgs(Rank)>& args) {
+std::vector<std::string> outcomes(const char* nodes, const std::function<runtime::CallArgs(Rank)>& args,
+                                  const char* algorithm = "auto") {
   std::vector<std::vector<float>> send(kRanks, std::vector<float>(kRoom)), recv = send;
   std::vector<std::string> texts(kRanks);
   const auto begin = std::chrono::steady_clock::now();
   const Outcome outcome = run_ranks(kRanks, test_options(nodes, 20s), [&](runtime::Communicator& comm, Gathering& all) {
     const auto me = static_cast<std::size_t>(comm.info().rank);
+    comm.set_algorithm(algorithm);
     texts[me] = outcome_of([&] {
       runtime::CallArgs mine = args(comm.info().rank);
       mine.send = send[me].data();
@@ -105,6 +107,49 @@ TEST_P(ShareCounts, InWhichAPairDiffersAreAMismatchOnEveryRank) {
       }
     }
   }
+}
+
+/// Rank 2, on a node of its own, is whom or who the others' bundle is for or from.
+TEST(ShareCountsOfBundles, InWhichAPairDiffersAreAMismatchOnEveryRank) {
+  struct Pair {
+    std::uint64_t gives, takes;
+  };
+  for (const Collective form : {Collective::all_to_allv, Collective::gatherv, Collective::scatterv}) {
+    for (const Rank mate : {0, 1}) {
+      for (const auto [gives, takes] :
+           {Pair{5, 4}, Pair{0, 4}, Pair{5, 0}, Pair{110000, 100000}, Pair{100000, 10}, Pair{10, 100000}}) {
+        SCOPED_TRACE(fmt::format("{} of {}: {} and {}", name_of(form), mate, gives, takes));
+        const Rank giver = form == Collective::scatterv ? 2 : mate, taker = form == Collective::scatterv ? mate : 2;
+        const auto texts = outcomes(
+            "0,0,1",
+            [&, gives = gives, takes = takes](Rank me) { return with_odd_pair(form, me, giver, taker, gives, takes); },
+            "hierarchical_bundles");
+        EXPECT_THAT(
+            texts, Each(AllOf(StartsWith("Mismatch"), HasSubstr("operation 1 ("), HasSubstr(std::string(name_of(form))),
+                              HasSubstr("a giver and a taker have different counts"))));
+      }
+    }
+  }
+}
+
+/// What the one gives too much the other gives too little: all messages are as long as they should be.
+TEST(ShareCountsOfBundles, ThatDifferInTheirOrderAloneAreAMismatchOnEveryRank) {
+  const auto texts = outcomes(
+      "0,0,1",
+      [](Rank me) {
+        runtime::CallArgs args{.collective = Collective::gatherv, .root = 2};
+        const Numbers own{4, 2, 3};
+        args.count = own[static_cast<std::size_t>(me)];
+        Numbers given(kRanks), taken(kRanks);
+        if (me == 2) given = taken = {3, 3, 3};
+        given[static_cast<std::size_t>(me)] = args.count;
+        if (me != 2) taken = given;
+        args.shares = lists(given, taken);
+        return args;
+      },
+      "hierarchical_bundles");
+  EXPECT_THAT(texts, Each(AllOf(StartsWith("Mismatch"), HasSubstr("sends 6 elements for its node to rank 2 ("),
+                                HasSubstr("a giver and a taker have different counts"))));
 }
 
 TEST_P(ShareCounts, ThatAllMustGiveAlikeAreAMismatchOnEveryRank) {

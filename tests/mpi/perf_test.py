@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
-"""perf_test.py MPIRUN ALL_REDUCE_PERF UMBEL_INFO: flags, results, files and exit statuses of the programs."""
+"""perf_test.py MPIRUN ALL_REDUCE_PERF UMBEL_INFO UMBEL_PLAN: flags, results, files and exit statuses of the programs."""
 import csv
 import json
 import pathlib
@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from harness import expect, expect_in, main, run  # noqa: E402
 
-MPIRUN, PERF, INFO = sys.argv[1:4]
+MPIRUN, PERF, INFO, PLAN = sys.argv[1:5]
 NUMBER = (int, float)
 
 
@@ -36,13 +36,18 @@ TIMING = {"time_us": (*NUMBER, NONE), "p50_us": (*NUMBER, NONE), "p99_us": (*NUM
           "busbw_gbs": (*NUMBER, NONE), "wrong": (int, NONE)}
 ROW = {"size_bytes": int, "count": int, "dtype": str, "op": str, "root": (int, NONE), "algorithm": (str, NONE),
        "reason": (str, NONE), "out_of_place": dict, "in_place": dict, "model_us": (*NUMBER, NONE), "peer": (dict, NONE)}
-DOCUMENT = {"schema": int, "umbel": dict, "mpi": str, "ranks": int, "nodes": int, "collective": str, "rows": list}
+DOCUMENT = {"schema": int, "umbel": dict, "mpi": str, "ranks": int, "nodes": int, "placement": str,
+            "model": dict, "collective": str, "rows": list}
+MODEL = dict.fromkeys(("local_alpha", "local_beta", "direct_beta", "copy_beta", "gamma", "net_alpha", "net_beta", "cache_bytes", "ranks_per_core"),
+                      float)
 
 
 def check_schema(document):
     check_keys("document", document, DOCUMENT)
     expect(document["schema"] == 1 and document["collective"] == "all_reduce", f"{document}")
     check_keys("umbel", document["umbel"], {"version": str, "git": str})
+    expect(isinstance(document["model"].pop("direct"), bool), "model.direct is true or false")
+    check_keys("model", document["model"], MODEL)
     for row in document["rows"]:
         check_keys("row", row, ROW)
         check_keys("out_of_place", row["out_of_place"], TIMING)
@@ -226,6 +231,15 @@ def settings_that_do_not_fit(_):
     expect_in("magic", err)
 
 
+def the_planner_reads_the_file(folder):
+    document, _ = perf_json(folder, "-b", "1K", "-e", "1K", "-n", "3", "--algo", "ring", ranks=3, UMBEL_NODES="0,1,0")
+    expect(document["placement"] == "0,1,0", document["placement"])
+    status, out, err = run([PLAN, "simulate", "--measured", pathlib.Path(folder) / "out put.json"])
+    expect(status == 0, f"status {status}\n{out}\n{err}")
+    expect_in("all_reduce on 3 ranks of 2 nodes, by the figures that were measured with them", out)
+    expect(re.search(r"median absolute error of 1 row: predicted [0-9.]+%, simulated [0-9.]+%", out), out)
+
+
 def unknown_variable_warns_once(_):
     status, out, err = perf("-b", "8", "-e", "8", "-n", "2", ranks=3, UMBEL_TIMEOUTS="5")
     expect(status == 0, f"{out}\n{err}")
@@ -253,5 +267,6 @@ def info_says_everything(_):
 
 main([schema_and_figures, table_and_csv, types_and_operations, algorithms_and_refusals,
       named_algorithm_that_serves_nothing, too_much_memory_is_refused, cpu_time_says_so, limit_says_where_it_comes_from, peer, unchecked_is_null, small_and_empty,
-      bad_flags, one_process_is_one_rank, lone_ranks_are_refused, settings_that_do_not_fit, unknown_variable_warns_once,
+      bad_flags, one_process_is_one_rank, lone_ranks_are_refused, settings_that_do_not_fit, the_planner_reads_the_file,
+      unknown_variable_warns_once,
       info_says_everything])

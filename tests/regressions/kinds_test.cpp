@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/shares.hpp"
+#include "inproc/placement.hpp"
 #include "inproc/share_cases.hpp"
 #include "regressions/regressions.hpp"
 
@@ -18,17 +19,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-struct Placement {
-  int ranks;
-  const char* nodes;  // as UMBEL_NODES; "" one node
-};
-
-std::string name_of_placement(const testing::TestParamInfo<Placement>& i) {
-  std::string name = fmt::format("p{}_{}", i.param.ranks, *i.param.nodes == '\0' ? "one_node" : i.param.nodes);
-  std::ranges::replace(name, ',', '_');
-  return name;
-}
 
 class Kinds : public testing::TestWithParam<Placement> {
  protected:
@@ -226,8 +216,8 @@ TEST_P(Kinds, APartOfAPart) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Kinds,
-                         testing::Values(Placement{2, ""}, Placement{2, "2"}, Placement{4, ""}, Placement{5, ""},
-                                         Placement{5, "2"}, Placement{6, "3"}, Placement{16, "4"}),
+                         placed_on({Placement{2, ""}, Placement{2, "2"}, Placement{4, ""}, Placement{5, ""},
+                                    Placement{5, "2"}, Placement{6, "3"}, Placement{16, "4"}}),
                          name_of_placement);
 
 /// nccl#1950, pytorch#168092, rocm-systems#7711: of one rank, the last elements of an average were zero.

@@ -72,6 +72,10 @@ std::string to_json(const RunFacts& facts, const std::vector<Row>& rows) {
   document["mpi"] = facts.mpi;
   document["ranks"] = facts.ranks;
   document["nodes"] = facts.nodes;
+  for (const char* key : {"placement", "model"}) {  // what umbel_plan needs to predict these times
+    document[key] =
+        facts.description.empty() ? Json(nullptr) : Json::parse(facts.description).at("communicator").at(key);
+  }
   document["collective"] = facts.collective;
   document["rows"] = Json::array();
   for (const Row& row : rows) document["rows"].push_back(to_json(row));

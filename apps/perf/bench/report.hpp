@@ -55,6 +55,7 @@ struct RunFacts {
   int ranks = 0;
   int nodes = 0;
   double busbw_limit_gbs = 0;  ///< 0: not known
+  std::string description{};   ///< umbel_describe's; empty: not known
 };
 
 /// Sums up over the rows.

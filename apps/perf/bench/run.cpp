@@ -132,6 +132,8 @@ std::vector<int> node_sizes(Session& session, const umbel_comm_info_t& info) {
 RunFacts facts_of(const Traits& traits, Session& session, const Comm& comm) {
   const umbel_comm_info_t info = comm.info();
   const Speeds speeds = speeds_of(info.busbw_limit_gbs, node_sizes(session, info));
+  const char* description = nullptr;
+  check(umbel_describe(comm.native(), &description));
   return {.collective = std::string(traits.name),
           .bus_factor = std::string(traits.bus_factor),
           .version = umbel_version(),
@@ -139,7 +141,8 @@ RunFacts facts_of(const Traits& traits, Session& session, const Comm& comm) {
           .mpi = session.mpi_version(),
           .ranks = info.ranks,
           .nodes = info.nodes,
-          .busbw_limit_gbs = traits.limit_of == nullptr ? 0 : traits.limit_of(speeds)};
+          .busbw_limit_gbs = traits.limit_of == nullptr ? 0 : traits.limit_of(speeds),
+          .description = description};
 }
 
 std::string algorithm_list(const Traits& traits) {

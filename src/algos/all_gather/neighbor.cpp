@@ -41,10 +41,6 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   return write_exchange(rank, shape, spec, {.streams = 2, .longest_run = p > 2 ? 2 : 1}, steps);
 }
 
-std::string refuses(const Shape& shape, const Spec&) {
-  return shape.ranks() > 1 && shape.ranks() % 2 != 0 ? "needs an even number of ranks" : "";
-}
-
 Traffic traffic(const Shape& shape, const Spec&) {
   const int p = shape.ranks();
   return {.steps = p / 2, .sent = static_cast<double>(p - 1)};
@@ -67,15 +63,13 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm neighbor() {
-  Algorithm algorithm = everywhere({.name = "neighbor",
-                                    .summary = "pairs of shares run both ways between neighbours",
-                                    .steps = "p/2",
-                                    .sent = "n(p−1)",
-                                    .source = "Chen, Zhang, Zhang & Yuan 2005",
-                                    .collective = Collective::all_gather},
-                                   {build, traffic, folds_nothing, cost});
-  algorithm.refuses = refuses;
-  return algorithm;
+  return on_even_ranks({.name = "neighbor",
+                        .summary = "pairs of shares run both ways between neighbours",
+                        .steps = "p/2",
+                        .sent = "n(p−1)",
+                        .source = "Chen, Zhang, Zhang & Yuan 2005",
+                        .collective = Collective::all_gather},
+                       {build, traffic, folds_nothing, cost});
 }
 
 }  // namespace umbel::algos::all_gather

@@ -12,7 +12,7 @@
 // Steps log₂ p; bytes sent per rank n(p−1), for shares of n. p a power of two (Bruck's algorithm takes as many steps
 // for any p), any shape, any size. Determinism: nothing is folded.
 // Source: Thakur, Rabenseifner & Gropp, "Optimization of collective communication operations in MPICH", 2005.
-#include <bit>
+#include <algorithm>
 
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/all_gather/exchange.hpp"
@@ -31,10 +31,6 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
         {.out = {{partner, rank & -size, size}}, .in = {{partner, partner & -size, size}}, .stream = round});
   }
   return write_exchange(rank, shape, spec, {.streams = rounds, .longest_run = std::max(1, shape.ranks() / 2)}, steps);
-}
-
-std::string refuses(const Shape& shape, const Spec&) {
-  return std::has_single_bit(static_cast<unsigned>(shape.ranks())) ? "" : "needs a power of two of ranks";
 }
 
 Traffic traffic(const Shape& shape, const Spec&) {
@@ -56,15 +52,13 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm recursive_doubling() {
-  Algorithm algorithm = everywhere({.name = "recursive_doubling",
-                                    .summary = "exchange all shares with partners at doubling distance",
-                                    .steps = "log₂ p",
-                                    .sent = "n(p−1)",
-                                    .source = "Thakur, Rabenseifner & Gropp 2005",
-                                    .collective = Collective::all_gather},
-                                   {build, traffic, folds_nothing, cost});
-  algorithm.refuses = refuses;
-  return algorithm;
+  return on_powers_of_two({.name = "recursive_doubling",
+                           .summary = "exchange all shares with partners at doubling distance",
+                           .steps = "log₂ p",
+                           .sent = "n(p−1)",
+                           .source = "Thakur, Rabenseifner & Gropp 2005",
+                           .collective = Collective::all_gather},
+                          {build, traffic, folds_nothing, cost});
 }
 
 }  // namespace umbel::algos::all_gather

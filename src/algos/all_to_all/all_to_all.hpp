@@ -12,6 +12,7 @@ Algorithm direct();
 Algorithm pairwise();
 Algorithm bruck();
 Algorithm hierarchical();
+Algorithm hierarchical_bundles();
 Algorithm hierarchical_rails();
 
 }  // namespace umbel::algos::all_to_all

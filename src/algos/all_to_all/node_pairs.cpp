@@ -229,10 +229,7 @@ Traffic node_pairs_traffic(const Shape& shape, Messages messages) {
   return traffic;
 }
 
-namespace {
-
-/// Nodes of one rank: shares go through slots that nobody else looks at. Every rank does the same at the same time, and
-/// rank 0 stands for all.
+/// Every rank does the same at the same time, and rank 0 stands for all.
 double alone_cost(const CostQuery& query) {
   const auto width = static_cast<std::size_t>(query.shape.ranks());
   const double n = static_cast<double>(query.bytes);
@@ -248,8 +245,6 @@ double alone_cost(const CostQuery& query) {
     }
   });
 }
-
-}  // namespace
 
 double node_pairs_cost(const CostQuery& query, Messages messages) {
   const CostTerms t(query);

@@ -66,20 +66,23 @@ class Planner {
     // With few ranks all shapes and specs; then a rotation, so that each algorithm still meets all of them.
     const bool all_shapes = ranks <= (quick() ? kFew : some_ranks);
     const bool all_specs = ranks <= (full() ? some_ranks : kFew);
-    const std::size_t specs = !all_specs ? full() ? kSomeSpecs : 1
-                              : full()   ? std::size(kSpecs)
-                              : quick()  ? kQuickSpecs
-                                         : kUsualSpecs;
-    const std::size_t some = full() ? 8 : ranks > some_ranks ? 2 : 4;
+    const std::size_t some = full() ? 8 : ranks <= some_ranks ? 4 : quick() ? 2 : 1;
     for (std::size_t a = 0; a < catalog_.size(); ++a) {
       const std::vector<const NamedShape*> served = served_by(catalog_[a], shapes);
       const std::size_t turn = a + static_cast<std::size_t>(ranks);
+      // With many roots the specs take turns over them.
+      const bool many_roots = rooted(catalog_[a].collective) && ranks > kFew;
+      const std::size_t specs = !all_specs || many_roots ? full() ? kSomeSpecs : 1
+                                : full()                 ? std::size(kSpecs)
+                                : quick()                ? kQuickSpecs
+                                                         : kUsualSpecs;
       const std::size_t count = all_shapes ? served.size() : std::min(some, served.size());
       for (std::size_t k = 0; k < count; ++k) {
         const Shape& shape = served[(turn * some + k) % served.size()]->shape;
         for (std::size_t s = 0; s < specs; ++s) {
-          Spec spec = kSpecs[(turn + k + s) % std::size(kSpecs)];
           for (const Rank root : roots(catalog_[a], ranks, turn + k + s)) {
+            const std::size_t by_root = many_roots ? static_cast<std::size_t>(root) * specs : 0;
+            Spec spec = kSpecs[(turn + k + s + by_root) % std::size(kSpecs)];
             spec.root = root;
             add({.algorithm = &catalog_[a], .shape = shape, .spec = spec, .effort = effort});
           }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/hash.hpp"
+
 namespace umbel::algos::check {
 namespace {
 
@@ -37,8 +39,8 @@ std::optional<Expr> Expressions::find(std::span<const Expr> operands, bool final
 
 Expressions::Result Expressions::reduce(std::span<const Expr> operands, bool final, bool lower_first) {
   if (operands.size() == 1 && !final) return {.expr = operands.front()};
-  std::uint64_t hash = final ? 0x9e3779b97f4a7c15ULL : 14695981039346656037ULL;
-  for (Expr operand : operands) hash = (hash ^ operand) * 1099511628211ULL;
+  std::uint64_t hash = final ? 0x9e3779b97f4a7c15ULL : kHashOfNothing;
+  for (Expr operand : operands) hash = hashed(hash, operand);
   if (const auto found = find(operands, final, hash)) return {.expr = *found};
   return insert(operands, final, lower_first, hash);
 }

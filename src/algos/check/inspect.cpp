@@ -90,11 +90,12 @@ class Inspector {
     if (p.blocks < 1 || p.chunk_blocks < 1 || p.chunk_blocks > p.blocks) bad("blocks or chunk_blocks out of range");
     if (ranked(p.collective) ? p.shares < 1 || p.blocks != p.shares * ranks || p.uses_pieces : p.shares != 0)
       bad("shares that do not fit the collective");
+    bundles(p, bad);
     if (p.root < 0 || p.root >= ranks || (p.root != 0 && !rooted(p.collective))) bad("a root that cannot be");
     if (!p.order.empty()) permutation(p, bad);
     if (p.regions.size() > static_cast<std::size_t>(kMaxRegions)) bad("too many regions");
     for (const Region& region : p.regions)
-      if (region.slots < 0 || region.blocks < 1 || (region.blocks > p.blocks && !(region.image && p.shares > 0)))
+      if (region.slots < 0 || region.blocks < 1 || (region.blocks > p.blocks && p.shares == 0))
         bad("a region's slots or blocks out of range");
     for (const Semaphore& s : p.semaphores) {
       if (s.initial < 0) bad("a semaphore with negative credit");
@@ -115,6 +116,40 @@ class Inspector {
                              theirs[static_cast<std::size_t>(t.sem)].signaller);
         });
     }
+  }
+
+  /// Lengths of shares are heard from node-mates only.
+  template <class Bad>
+  void bundles(const Program& p, const Bad& bad) const {
+    if (p.bundles.empty()) return;
+    if (p.shares != 1 || !p.uses_chunks || !p.order.empty() || p.bundles.back().owner >= 0)
+      bad("bundles of something else than chunks of whole shares, or one without its end");
+    for (const BundleItem& item : p.bundles) {
+      if (item.owner < 0) continue;
+      if (item.owner >= p.ranks || item.share < 0 || item.share >= p.ranks || item.buffer == Buffer::window)
+        bad("a bundle of shares that are not there");
+      if (!setting_.shape.same_node(item.owner, p.rank))
+        fail(Fault::ownership, [&] {
+          return fmt::format("rank {}: a bundle with a length that only rank {} outside the node knows", p.rank,
+                             item.owner);
+        });
+    }
+  }
+
+  /// The shares that a slice names are there, in a user buffer the one at its place.
+  void bundled(const Program& p, const Slice& s) const {
+    const auto items = static_cast<std::int64_t>(p.bundles.size());
+    demand(s.item >= 0 && s.items >= 1 && std::int64_t{s.bundle} + s.item + s.items < items, Fault::malformed,
+           "shares that are not in a bundle");
+    const auto* const first = p.bundles.data() + s.bundle;
+    demand(s.bundle == 0 || first[-1].owner < 0, Fault::malformed, "a bundle without its beginning");
+    for (std::int32_t k = 0; k < s.item + s.items; ++k)
+      demand(first[k].owner >= 0, Fault::malformed, "shares beyond a bundle's end");
+    if (s.buffer == Buffer::window) return;
+    const BundleItem& item = first[s.item];
+    demand(s.items == 1 && s.rank == rank_ && item.owner == rank_ && item.buffer == s.buffer &&
+               item.share == s.block.base && s.block.offset == 0,
+           Fault::malformed, "a bundle's share in the place of another");
   }
 
   template <class Bad>
@@ -222,6 +257,7 @@ class Inspector {
            "reaches memory of another node");
     demand(s.blocks >= 1, Fault::malformed, "a slice of no blocks");
     for (const Index* index : {&s.piece, &s.block, &s.chunk}) this->index(*index);
+    if (s.bundle >= 0) bundled(p, s);
     if (s.buffer != Buffer::window) return;
     demand(s.region >= 0 && static_cast<std::size_t>(s.region) < p.regions.size(), Fault::bounds,
            "a region that is not there");

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
+
 namespace umbel::algos::check {
 namespace {
 
@@ -80,12 +82,22 @@ Machine::Machine(const Setting& setting, std::span<const Operation> operations, 
   for (const Operation& op : operations) {
     const Binding common = bind(op);
     std::uint64_t count = op.shares.empty() ? common.count : 0;
+    const std::size_t first = lists_.size();
     for (Rank rank = 0; rank < size_; ++rank) {
       bindings_.push_back(common);
       if (op.shares.empty()) continue;
       const ShareLists& lists = lists_.emplace_back(lists_for(op, rank));
       lists.bind_to(bindings_.back());
       count = std::max({count, total_of(lists.input), total_of(lists.output)});
+    }
+    for (std::size_t rank = 0; rank < op.programs.size() && !op.shares.empty(); ++rank) {
+      // What node-mates say of their shares, whatever the rank itself knows.
+      const auto count_of = [&](const BundleItem& item) {
+        const ShareLists& said = lists_[first + static_cast<std::size_t>(item.owner)];
+        return (item.buffer == Buffer::output ? said.output : said.input).count[static_cast<std::size_t>(item.share)];
+      };
+      find_starts(op.programs[rank].bundles, starts_.emplace_back(), count_of);
+      bindings_[bindings_.size() - op.programs.size() + rank].bundles = starts_.back().data();
     }
     max_count_ = std::max(max_count_, count);
     expected_.emplace_back(count);
@@ -310,31 +322,14 @@ bool Machine::wait(int number, const Instr& in) {
 
 /// Adds one thing that the lane does to the run's behaviour.
 void Machine::mark(const LaneRun& lane, OpCode op, std::uint64_t a, std::uint64_t b) {
-  constexpr std::uint64_t kPrime = 1099511628211ULL;
   const auto who = static_cast<std::uint64_t>(lane.rank) << 16U | static_cast<std::uint64_t>(lane.number);
   std::uint64_t& hash = report_.behaviour;
-  hash = (hash ^ (who << 8U | static_cast<std::uint64_t>(op))) * kPrime;
-  hash = (hash ^ a) * kPrime;
-  hash = (hash ^ b) * kPrime;
-}
-
-std::uint32_t Machine::trips_of(const LaneRun& lane, const Instr& in) const {
-  const Binding& b = binding(lane.operation, lane.rank);
-  switch (in.trip) {
-    case Trip::constant:
-      return in.times;
-    case Trip::pieces:
-      return b.pieces;
-    case Trip::chunks:
-      return b.chunks;
-    case Trip::slice:
-      return trips_over(b, program(lane.operation, lane.rank).slices[in.src], lane.loops);
-  }
-  return 0;
+  hash = hashed(hashed(hashed(hash, who << 8U | static_cast<std::uint64_t>(op)), a), b);
 }
 
 void Machine::begin_loop(LaneRun& lane, const Instr& in) {
-  const std::uint32_t trips = trips_of(lane, in);
+  const auto& slices = program(lane.operation, lane.rank).slices;
+  const std::uint32_t trips = trips_of(in, binding(lane.operation, lane.rank), slices.data(), lane.loops);
   if (trips == 0) {
     lane.pc = in.jump;
     return;

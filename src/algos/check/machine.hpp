@@ -112,7 +112,6 @@ class Machine {
   void run_lane(int lane);
   void execute(LaneRun& lane, const Instr& in);
   bool wait(int lane, const Instr& in);
-  std::uint32_t trips_of(const LaneRun& lane, const Instr& in) const;
   void begin_loop(LaneRun& lane, const Instr& in);
   void end_loop(LaneRun& lane, const Instr& in);
   void signal(const LaneRun& lane, std::int32_t signal, const std::uint32_t* clock);
@@ -180,11 +179,12 @@ class Machine {
   std::span<const Operation> operations_;
   bool explain_;
   int size_;
-  std::deque<ShareLists> lists_;                // that bindings point to
-  std::vector<Binding> bindings_;               // by operation, then rank
-  std::vector<std::size_t> areas_;              // first element of each area, by rank
-  std::vector<std::uint32_t> callers_;          // component of each rank's caller
-  std::vector<std::uint32_t> lane_components_;  // first component of each (rank, lane): the lane, then its transfers
+  std::deque<ShareLists> lists_;                   // that bindings point to
+  std::deque<std::vector<std::uint64_t>> starts_;  // likewise, of bundles
+  std::vector<Binding> bindings_;                  // by operation, then rank
+  std::vector<std::size_t> areas_;                 // first element of each area, by rank
+  std::vector<std::uint32_t> callers_;             // component of each rank's caller
+  std::vector<std::uint32_t> lane_components_;     // first component of each (rank, lane): the lane, then its transfers
   int max_lanes_ = 0;
   std::uint64_t max_count_ = 0;
   std::size_t width_ = 0;   // components

@@ -15,7 +15,8 @@ Machine::Cells Machine::resolve(const LaneRun& lane, const Slice& slice, const c
   const bool packed = umbel::packed(b, slice);
   const Program& p = program(lane.operation, lane.rank);
   const std::int64_t blocks = packed ? p.regions[static_cast<std::size_t>(slice.region)].blocks : p.blocks;
-  if (block < 0 || block + slice.blocks > blocks) {
+  const bool in_window = slice.bundle >= 0 && slice.buffer == Buffer::window;  // then `block` says nothing
+  if (!in_window && (block < 0 || block + slice.blocks > blocks)) {
     fail(Fault::bounds, [&] {
       return fmt::format("{}: blocks {} to {} of {} ({})", where(lane), block, block + slice.blocks - 1, blocks, role);
     });

@@ -193,7 +193,9 @@ class Factory {
     // A slot that is no image holds any share alike: they are equally long.
     const bool any_share =
         right_.shares == 1 && s.buffer == Buffer::window && !right_.regions[static_cast<std::size_t>(s.region)].image;
-    if (right_.blocks > s.blocks && !any_share) {
+    if (s.bundle >= 0) {
+      bundled(s, name, destination, k);
+    } else if (right_.blocks > s.blocks && !any_share) {
       give_slice(Mutation::shift, name + " moved by one block", destination, k, [&](Slice& changed) {
         const bool last = changed.block.base + changed.block.offset + changed.blocks >= right_.blocks;
         changed.block.base += last && changed.block.modulus == 0 ? -1 : 1;
@@ -208,6 +210,19 @@ class Factory {
     if (s.blocks > 1)
       give_slice(Mutation::shift, name + " one block shorter", destination, k,
                  [](Slice& changed) { --changed.blocks; });
+  }
+
+  /// Other shares of the bundle.
+  void bundled(const Slice& s, const std::string& name, bool destination, std::uint32_t k) {
+    const auto owner_of = [&](int item) {
+      return right_.bundles[static_cast<std::size_t>(s.bundle) + static_cast<std::size_t>(item)].owner;
+    };
+    const bool last = owner_of(s.item + s.items) < 0;
+    if (!last || s.item > 0)
+      give_slice(Mutation::shift, name + " moved by one share", destination, k,
+                 [&](Slice& changed) { changed.item += last ? -1 : 1; });
+    if (s.items > 1)
+      give_slice(Mutation::shift, name + " one share shorter", destination, k, [](Slice& changed) { --changed.items; });
   }
 
   /// The lane ends without what it does last to let others go on or to hear that they have: its trailing waits and

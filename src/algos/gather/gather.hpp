@@ -12,5 +12,6 @@ Algorithm direct();
 Algorithm linear();
 Algorithm binomial();
 Algorithm hierarchical();
+Algorithm hierarchical_bundles();
 
 }  // namespace umbel::algos::gather

@@ -18,7 +18,6 @@
 // round, lower ranks' operand first. Source: Thakur, Rabenseifner & Gropp, "Optimization of collective communication
 // operations in MPICH", 2005.
 #include <algorithm>
-#include <bit>
 
 #include "algos/builder.hpp"
 #include "algos/cost.hpp"
@@ -109,10 +108,6 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
   return b.finish();
 }
 
-std::string refuses(const Shape& shape, const Spec&) {
-  return std::has_single_bit(static_cast<unsigned>(shape.ranks())) ? "" : "needs a power of two of ranks";
-}
-
 Traffic traffic(const Shape& shape, const Spec&) {
   const int p = shape.ranks();
   return {.steps = floor_log2(p), .sent = static_cast<double>(p - 1)};
@@ -140,15 +135,13 @@ double cost(const CostQuery& query) {
 }  // namespace
 
 Algorithm halving() {
-  Algorithm algorithm = everywhere({.name = "halving",
-                                    .summary = "give half of what is left to partners at halving distance",
-                                    .steps = "log₂ p",
-                                    .sent = "n(p−1)",
-                                    .source = "Thakur, Rabenseifner & Gropp 2005",
-                                    .collective = Collective::reduce_scatter},
-                                   {build, traffic, canonical, cost});
-  algorithm.refuses = refuses;
-  return algorithm;
+  return on_powers_of_two({.name = "halving",
+                           .summary = "give half of what is left to partners at halving distance",
+                           .steps = "log₂ p",
+                           .sent = "n(p−1)",
+                           .source = "Thakur, Rabenseifner & Gropp 2005",
+                           .collective = Collective::reduce_scatter},
+                          {build, traffic, canonical, cost});
 }
 
 }  // namespace umbel::algos::reduce_scatter

@@ -16,22 +16,8 @@ bool Machine::consume(RankRun& run, const Program& p, const Instr& in) {
   return true;
 }
 
-std::uint32_t Machine::trips_of(const Program& p, const LaneRun& lane, const Instr& in) const {
-  switch (in.trip) {
-    case Trip::constant:
-      return in.times;
-    case Trip::pieces:
-      return binding_.pieces;
-    case Trip::chunks:
-      return binding_.chunks;
-    case Trip::slice:
-      return trips_over(binding_, p.slices[in.src], lane.loops);
-  }
-  return 0;
-}
-
 void Machine::begin_loop(const Program& p, LaneRun& lane, const Instr& in) {
-  const std::uint32_t trips = trips_of(p, lane, in);
+  const std::uint32_t trips = trips_of(in, binding_, p.slices.data(), lane.loops);
   if (trips == 0) {
     lane.pc = in.jump;
     return;

@@ -103,7 +103,6 @@ class Machine {
 
   // lanes.cpp: instructions
   bool consume(RankRun& run, const Program& p, const Instr& in);
-  std::uint32_t trips_of(const Program& p, const LaneRun& lane, const Instr& in) const;
   void begin_loop(const Program& p, LaneRun& lane, const Instr& in);
   void end_loop(LaneRun& lane, const Instr& in);
   void raise(Rank rank, std::int32_t signal);

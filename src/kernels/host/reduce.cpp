@@ -26,41 +26,6 @@ void divide(std::uint8_t* at, std::size_t bytes, std::uint32_t divisor) {
   }
 }
 
-void divide(DType dtype, std::uint8_t* at, std::size_t bytes, std::uint32_t divisor) {
-  switch (dtype) {
-    case DType::int8:
-      return divide<std::int8_t>(at, bytes, divisor);
-    case DType::int16:
-      return divide<std::int16_t>(at, bytes, divisor);
-    case DType::int32:
-      return divide<std::int32_t>(at, bytes, divisor);
-    case DType::int64:
-      return divide<std::int64_t>(at, bytes, divisor);
-    case DType::uint8:
-      return divide<std::uint8_t>(at, bytes, divisor);
-    case DType::uint16:
-      return divide<std::uint16_t>(at, bytes, divisor);
-    case DType::uint32:
-      return divide<std::uint32_t>(at, bytes, divisor);
-    case DType::uint64:
-      return divide<std::uint64_t>(at, bytes, divisor);
-    case DType::fp16:
-    case DType::bf16:
-    case DType::fp32:
-    case DType::fp64:
-    case DType::fp8_e4m3:
-    case DType::fp8_e5m2:
-    case DType::complex64:
-    case DType::complex128:
-    case DType::fp32_int32:
-    case DType::fp64_int32:
-    case DType::int32_int32:
-    case DType::int64_int32:
-    case DType::int16_int32:
-      return;  // no integers: divided before they are rounded, in the fold
-  }
-}
-
 /// Sums and divides a block at a time: the division finds the sums in the first-level cache.
 void mean_of_integers(const FoldArgs& args) {
   constexpr std::size_t kBlockBytes = 8192;
@@ -74,7 +39,7 @@ void mean_of_integers(const FoldArgs& args) {
     }
     block.sources = sources;
     fold_integer(block);
-    divide(args.dtype, block.dst, block.bytes, args.divisor);
+    with_integer(args.dtype, [&](auto zero) { divide<decltype(zero)>(block.dst, block.bytes, args.divisor); });
   }
 }
 

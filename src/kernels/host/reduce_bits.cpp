@@ -75,10 +75,7 @@ void fold_bits_here(const FoldArgs& args) {
   if (args.op == RedOp::band) return fold<Lanes>(BitAnd<V>{}, args);
   if (args.op == RedOp::bor) return fold<Lanes>(BitOr<V>{}, args);
   if (args.op == RedOp::bxor) return fold<Lanes>(BitXor<V>{}, args);
-  if (args.elem_bytes == 1) return fold_logical<std::uint8_t>(args);
-  if (args.elem_bytes == 2) return fold_logical<std::uint16_t>(args);
-  if (args.elem_bytes == 4) return fold_logical<std::uint32_t>(args);
-  return fold_logical<std::uint64_t>(args);
+  with_integer(args.dtype, [&args](auto zero) { fold_logical<hwy::MakeUnsigned<decltype(zero)>>(args); });
 }
 
 }  // namespace

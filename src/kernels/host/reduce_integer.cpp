@@ -88,38 +88,7 @@ void fold_lanes(const FoldArgs& args) {
 }
 
 void fold_integer_here(const FoldArgs& args) {
-  switch (args.dtype) {
-    case DType::int8:
-      return fold_lanes<std::int8_t>(args);
-    case DType::int16:
-      return fold_lanes<std::int16_t>(args);
-    case DType::int32:
-      return fold_lanes<std::int32_t>(args);
-    case DType::int64:
-      return fold_lanes<std::int64_t>(args);
-    case DType::uint8:
-      return fold_lanes<std::uint8_t>(args);
-    case DType::uint16:
-      return fold_lanes<std::uint16_t>(args);
-    case DType::uint32:
-      return fold_lanes<std::uint32_t>(args);
-    case DType::uint64:
-      return fold_lanes<std::uint64_t>(args);
-    case DType::fp16:
-    case DType::bf16:
-    case DType::fp32:
-    case DType::fp64:
-    case DType::fp8_e4m3:
-    case DType::fp8_e5m2:
-    case DType::complex64:
-    case DType::complex128:
-    case DType::fp32_int32:
-    case DType::fp64_int32:
-    case DType::int32_int32:
-    case DType::int64_int32:
-    case DType::int16_int32:
-      return;  // no integers
-  }
+  with_integer(args.dtype, [&args](auto zero) { fold_lanes<decltype(zero)>(args); });
 }
 
 }  // namespace

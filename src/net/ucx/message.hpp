@@ -19,15 +19,16 @@ inline constexpr auto kSendRecv = static_cast<Collective>(0xff);
 /// The arguments of a call that must be equal on all ranks: its fingerprint, small enough to travel whole, so that a
 /// receiver can say *which* argument differs without asking. In-place is left out on purpose: it may differ per rank.
 struct CallSummary {
-  std::uint64_t count =
-      0;  ///< elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair
+  /// Elements; where each pair of ranks agrees on a count of its own, 0, or of a message's pair or bundle.
+  std::uint64_t count = 0;
   std::int16_t root = -1;  ///< −1 where there is none
   std::uint16_t plan = 0;  ///< a hash of how it is done: ranks that have planned differently must not go on
   Collective collective = Collective::all_reduce;  ///< or kSendRecv
   DType dtype = DType::int8;
   RedOp op = RedOp::sum;
-  std::uint8_t extra = 0;    ///< free for the caller (say, an agreed choice); compared like the rest
-  std::uint32_t counts = 0;  ///< a hash of the table of counts, where all ranks give the same one; else 0
+  std::uint8_t extra = 0;  ///< free for the caller (say, an agreed choice); compared like the rest
+  /// A hash of the table of counts, where all ranks give the same one, or of those of a message's bundle; else 0.
+  std::uint32_t counts = 0;
   std::uint32_t earlier =
       0;  ///< a hash of all calls before: a difference that nobody noticed is noticed one call later
 
@@ -35,9 +36,9 @@ struct CallSummary {
 };
 static_assert(sizeof(CallSummary) == 24);
 
-/// The same call but for what only a pair of ranks agrees on.
+/// The same call but for what only a pair of ranks, or of nodes, agrees on.
 inline bool same_call(CallSummary a, const CallSummary& b) noexcept {
-  if (counted_by_pairs(a.collective)) a.count = b.count;
+  if (counted_by_pairs(a.collective)) a.count = b.count, a.counts = b.counts;
   return a == b;
 }
 

@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "algos/figures.hpp"
 #include "arguments.hpp"
 #include "base/config.hpp"
 #include "comm.hpp"
 #include "last_error.hpp"
+#include "runtime/placement.hpp"
 #include "umbel/umbel.h"
 
 namespace umbel::shim {
@@ -62,6 +64,13 @@ Json to_json(const std::vector<runtime::Fact>& facts) {
   return list;
 }
 
+/// What umbel_plan needs for the same predictions.
+Json describe_model(const runtime::Communicator& communicator) {
+  Json model{{"direct", communicator.direct()}};
+  for (const auto& [name, figure] : algos::kModelFigures) model[std::string(name)] = communicator.model().*figure;
+  return model;
+}
+
 Json describe_communicator(const runtime::Communicator& communicator) {
   const runtime::CommInfo& info = communicator.info();
   Json facts;
@@ -70,6 +79,8 @@ Json describe_communicator(const runtime::Communicator& communicator) {
   facts["node"] = info.node;
   facts["nodes"] = info.nodes;
   facts["busbw_limit_gbs"] = info.busbw_limit_gbs;
+  facts["placement"] = runtime::placement_text(communicator.shape());
+  facts["model"] = describe_model(communicator);
   facts["facts"] = to_json(communicator.facts());
   return facts;
 }

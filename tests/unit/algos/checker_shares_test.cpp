@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "algos/check/prove.hpp"
 
 namespace umbel::algos::check {
@@ -29,6 +32,36 @@ TEST_P(UnequalShares, OfAnAlgorithmThatDoesNotServeThemAreFound) {
   const Proof proof = prove(claimed, Shape::one_node(4), spec, Effort::quick);
   ASSERT_TRUE(proof.finding);
   EXPECT_THAT(proof.finding->text, HasSubstr("in shares of different lengths; operation 0: "));
+}
+
+/// Lengths are heard through shared memory: what a program says of another node's it cannot know.
+TEST(Bundles, WithLengthsThatOnlyAnotherNodeKnowsAreFound) {
+  const Shape shape = Shape::from_nodes(std::vector<int>{0, 0, 1, 1});
+  std::vector<Program> programs = build_all(*find(Collective::gather, "hierarchical_bundles"), shape, {});
+  const Setting setting{.shape = shape};
+  ASSERT_FALSE(inspect(setting, programs));
+  ASSERT_FALSE(programs[2].bundles.empty());
+  programs[2].bundles[0].owner = 0;
+  const auto finding = inspect(setting, programs);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->fault, Fault::ownership);
+  EXPECT_THAT(finding->text, HasSubstr("rank 2: a bundle with a length that only rank 0 outside the node knows"));
+}
+
+/// Two lengths that are swapped: the bundle is as long as it should be, and cut in the wrong place.
+TEST(Bundles, InAnotherOrderThanTheReceiversAreFound) {
+  const Shape shape = Shape::from_nodes(std::vector<int>{0, 0, 1, 1});
+  std::vector<Program> programs = build_all(*find(Collective::gather, "hierarchical_bundles"), shape, {});
+  const std::vector<std::uint64_t> shares{3, 3, 5, 2};
+  const Operation right{.programs = programs, .count = 4, .chunk = 4, .shares = shares};
+  ASSERT_FALSE(run({.shape = shape}, std::span(&right, 1)).finding);
+  std::swap(programs[0].bundles[0], programs[0].bundles[1]);
+  for (Slice& slice : programs[0].slices)
+    if (slice.bundle >= 0 && slice.buffer == Buffer::output) slice.block.base = slice.item == 0 ? 3 : 2;
+  const Operation wrong{.programs = programs, .count = 4, .chunk = 4, .shares = shares};
+  const auto finding = run({.shape = shape}, std::span(&wrong, 1)).finding;
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->fault, Fault::result);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -63,13 +63,57 @@ grep -q '"rails": 2' "$folder/out.json"
 grep -q '"simulated_us"' "$folder/out.json"
 expect 2 "no figure 'wire_bet'; there are flag_s" simulate --ranks 8 --cluster "$folder/wrong.json"
 expect 2 'rails is 0: must be at least 1' simulate --ranks 8 --cluster "$folder/no_rails.json"
-cat >"$folder/measured.json" <<'JSON'
-{"ranks": 4, "nodes": 1, "collective": "all_reduce", "rows": [
+# measured FILE CHANGE…: FILE as a perf app writes it, with these sed commands.
+measured() {
+  file=$1
+  shift
+  cat >"$folder/whole.json" <<'JSON'
+{"schema": 1, "ranks": 4, "nodes": 2, "placement": "0,1,0,1",
+ "model": {"direct": true, "local_alpha": 1e-6, "local_beta": 1e-10, "direct_beta": 1e-10, "copy_beta": 1e-10,
+           "gamma": 1e-10, "net_alpha": 2e-5, "net_beta": 1e-9, "cache_bytes": 1048576, "ranks_per_core": 1.0},
+ "collective": "all_reduce", "rows": [
+  {"size_bytes": 1024, "count": 256, "dtype": "fp32", "op": "sum", "root": -1, "algorithm": "ring",
+   "out_of_place": {"time_us": 250}, "in_place": {"time_us": 240}, "model_us": 1.0, "peer": null},
+  {"size_bytes": 1024, "count": 256, "dtype": "fp32", "op": "sum", "root": -1, "algorithm": "recursive_doubling",
+   "out_of_place": {"time_us": null}, "in_place": {"time_us": 60.5}, "model_us": 1.0, "peer": null},
   {"size_bytes": 1024, "count": 256, "dtype": "fp32", "op": "sum", "root": -1, "algorithm": "one_shot",
-   "out_of_place": {"time_us": 2.5}, "in_place": {"time_us": 2.4}, "model_us": 1.0, "peer": null},
+   "out_of_place": {"time_us": 9}, "in_place": {"time_us": 9}, "model_us": 1.0, "peer": null},
   {"size_bytes": 2048, "count": 512, "dtype": "fp32", "op": "sum", "root": null, "algorithm": null,
    "out_of_place": {"time_us": null}, "in_place": {"time_us": null}}]}
 JSON
-expect 0 'of 1 rows' simulate --compare "$folder/measured.json"
-expect 2 'was measured on 4 ranks, not 5' simulate --compare "$folder/measured.json" --ranks 5
-expect 2 'is not what a perf app writes' simulate --compare "$folder/cluster.json"
+  sed "$@" "$folder/whole.json" >"$folder/$file"
+}
+measured measured.json ''
+expect 0 'all_reduce on 4 ranks of 2 nodes, by the figures that were measured with them' simulate --measured "$folder/measured.json" \
+  --json "$folder/errors.json"
+expect 0 'median absolute error of 3 rows: predicted ' simulate --measured "$folder/measured.json"
+expect 0 'not possible: needs all ranks on one node' simulate --measured "$folder/measured.json"
+expect 0 '2 nodes, by the figures of '"$folder/cluster.json" simulate --measured "$folder/measured.json" --cluster "$folder/cluster.json"
+# the errors are those of the times that are printed, their medians those of the errors
+python3 - "$folder/errors.json" <<'PYTHON'
+import json, statistics, sys
+document = json.load(open(sys.argv[1], encoding="utf-8"))
+assert [row["measured_us"] for row in document["rows"]] == [250, 60.5, 9], document
+for kind in ("predicted", "simulated"):
+    rows = document["rows"][:2]
+    for row in rows:
+        assert row[f"{kind}_us"] > 20, row  # a message at least
+        assert abs(row[f"{kind}_error"] - (row[f"{kind}_us"] / row["measured_us"] - 1)) < 1e-12, row
+    assert f"{kind}_us" not in document["rows"][2] and "refused" in document["rows"][2], document
+    median = statistics.median(abs(row[f"{kind}_error"]) for row in rows)
+    assert abs(document["median_error"][kind] - median) < 1e-12, document
+PYTHON
+measured plain.json '/"model": {/,/},/d; s/"placement": "0,1,0,1",//'
+expect 0 'by the figures of a plain cluster' simulate --measured "$folder/plain.json"
+expect 2 'was measured on 4 ranks, not 5' simulate --measured "$folder/measured.json" --ranks 5
+expect 2 'was measured on 2 nodes, not 4' simulate --measured "$folder/measured.json" --nodes 4
+expect 2 'was measured of all_reduce, not broadcast' simulate --measured "$folder/measured.json" --collective broadcast
+measured other.json 's/"all_reduce"/"sendrecv"/'
+expect 2 "there is no collective 'sendrecv'" simulate --measured "$folder/other.json"
+measured later.json 's/"schema": 1/"schema": 2/'
+expect 2 'has schema 2, not 1' simulate --measured "$folder/later.json"
+measured empty.json '/"size_bytes"/,/"in_place"/d; s/"rows": \[/"rows": []}/'
+expect 2 'has no times' simulate --measured "$folder/empty.json"
+expect 2 'is not what a perf app writes' simulate --measured "$folder/cluster.json"
+expect 2 'cannot read /nowhere' simulate --measured /nowhere
+expect 2 'is not JSON' simulate --measured "$0"

@@ -332,5 +332,58 @@ TEST(Binding, AnImageOfARankedProgramHoldsAChunkOfEachShare) {
   }
 }
 
+TEST(Binding, ABundleIsCutAsIfItsSharesWereOne) {
+  const std::vector<std::vector<std::uint64_t>> lengths{{3, 0, 11, 4}, {0, 0, 0, 0}, {1, 1, 1, 1}, {0, 40, 0, 1}};
+  for (const auto& length : lengths) {
+    for (const std::uint64_t chunk : {1, 2, 4, 5, 64}) {
+      constexpr int kRanks = 4;
+      Program program;
+      program.collective = Collective::gather;
+      program.ranks = program.blocks = kRanks;
+      program.shares = 1;
+      program.uses_chunks = true;
+      program.regions = {{.slots = 2, .blocks = kRanks, .image = false}};
+      Binding b = bind(program, chunk, 4, {.chunk_bytes = chunk * 4}, 1);
+      EXPECT_GE(b.slot_bytes[0], chunk * 4);
+      std::vector<std::uint64_t> first, starts{0};
+      for (const std::uint64_t n : length) {
+        first.push_back(starts.back() + 100);  // a user buffer has its own places
+        starts.push_back(starts.back() + n);
+      }
+      for (Shares& table : b.tables) table = {.count = length.data(), .first = first.data()};
+      b.bundles = starts.data();
+      Slice all{.buffer = Buffer::window, .bundle = 0, .item = 0, .items = kRanks};
+      all.chunk.coef[0] = 1;
+      const std::uint32_t trips = trips_over(b, all, {});
+      EXPECT_EQ(trips, (starts.back() + chunk - 1) / chunk);
+      std::vector<std::uint64_t> seen(kRanks);
+      for (std::uint32_t k = 0; k < trips; ++k) {
+        const LoopCounters loops{{k}};
+        const Extent whole = extent_of(b, all, loops);
+        EXPECT_EQ(whole.first, 0U);
+        EXPECT_EQ(whole.count, k + 1 < trips ? chunk : starts.back() - k * chunk);
+        std::uint64_t next = 0;
+        for (int item = 0; item < kRanks; ++item) {
+          Slice slot = all, user = all;
+          slot.item = user.item = item;
+          slot.items = user.items = 1;
+          user.buffer = Buffer::output;
+          user.block.base = item;
+          const Extent in_slot = extent_of(b, slot, loops), in_user = extent_of(b, user, loops);
+          EXPECT_EQ(in_slot.count, in_user.count);
+          if (in_slot.count == 0) continue;
+          EXPECT_EQ(in_slot.first, next);  // side by side, without gaps
+          EXPECT_EQ(window_offset(b, slot, loops, in_slot, 0), next * 4);
+          EXPECT_EQ(in_user.first, first[static_cast<std::size_t>(item)] + seen[static_cast<std::size_t>(item)]);
+          next += in_slot.count;
+          seen[static_cast<std::size_t>(item)] += in_slot.count;
+        }
+        EXPECT_EQ(next, whole.count);
+      }
+      EXPECT_EQ(seen, length);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace umbel

@@ -52,6 +52,15 @@ TEST(Placement, WhatDoesNotFitIsNamed) {
   EXPECT_THAT(refusal("0/0,1", 2), HasSubstr("entry 1 \"1\" has 1 levels"));
 }
 
+TEST(Placement, OfAShapeGivesTheShapeBack) {
+  for (const char* text : {"2", "0,1,0,1", "0/0,0/1,1/0,1/1", "1/1,0/0,0/1,1/0", "0/0/0,0/0/0,0/1/0,1/0/0"}) {
+    const Shape shape = Shape::from_paths(parse_placement(text, 4));
+    EXPECT_EQ(Shape::from_paths(parse_placement(placement_text(shape), 4)), shape) << text;
+  }
+  EXPECT_EQ(placement_text(Shape::from_paths(parse_placement("0,1,0", 3))), "0,1,0");
+  EXPECT_EQ(Shape::from_paths(parse_placement(placement_text(Shape::one_node(1)), 1)), Shape::one_node(1));
+}
+
 TEST(Nodes, AreRanksThatReachEachOtherPairwise) {
   Reach reach = all_reach(4);
   for (Rank a : {0, 2})
