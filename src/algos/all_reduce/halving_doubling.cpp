@@ -55,7 +55,7 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double piece = t.bytes() / t.pieces();
   double time = t.one_node() ? t.copy(piece / 2) : 0.0;  // all that is handed on, but what it was given last
-  if (halving_blocks(p) != p && t.one_node())
+  if (halving_blocks(p) != p && pairs_share_nodes(query.shape))
     time += 2 * (t.flag() + t.copy(piece) + t.read(piece)) + t.fold(piece);
   else if (halving_blocks(p) != p)
     time += t.net_hop(piece, 1, 1, t.fold(piece)) + t.net_hop(piece, 1, 1, 0);

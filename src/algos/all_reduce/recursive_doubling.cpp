@@ -86,13 +86,6 @@ void write_piece(int p, Schedule& s, std::vector<LaneOf>& lanes, double bytes) {
     if (const PairedRole role = PairedRole::of(rank, p); !role.active()) next(rank, t.read(bytes), role.pair);
 }
 
-bool pairs_share_nodes(const Shape& shape) {
-  for (Rank rank = 0; rank < shape.ranks(); ++rank)
-    if (const int pair = PairedRole::of(rank, shape.ranks()).pair; pair >= 0 && !shape.same_node(rank, pair))
-      return false;
-  return true;
-}
-
 double node_cost(const CostQuery& query) {
   CostQuery by_pieces = query;
   by_pieces.cut.chunk_bytes = query.cut.piece_bytes;

@@ -13,8 +13,9 @@ using Task = Schedule::Task;
 /// The tasks of the lanes of one tree, as in tree.cpp. Members are ranks.
 class Tasks {
  public:
-  Tasks(const CostQuery& query, const std::vector<TreePlace>& places, Schedule& schedule)
+  Tasks(const CostQuery& query, const std::vector<TreePlace>& places, int trees, Schedule& schedule)
       : shape_(query.shape),
+        slots_(2.0 * trees * query.spec.depth),
         depth_(static_cast<std::size_t>(query.spec.depth)),
         places_(places),
         s_(schedule),
@@ -23,6 +24,7 @@ class Tasks {
 
   void pass(double chunk) {
     chunk_ = chunk;
+    spill_ = t_.spill(slots_ * chunk);
     for (std::size_t m = 0; m < places_.size(); ++m)
       if (places_[m].parent < 0) down(static_cast<int>(m), up(static_cast<int>(m)).task);
   }
@@ -45,12 +47,12 @@ class Tasks {
   Shown up(int m) {
     std::vector<Shown> operands;
     const auto children = static_cast<int>(place(m).children.size());
-    double seconds = children == 0 ? t_.copy(chunk_) : t_.fold(chunk_, children + 1);
+    double seconds = children == 0 ? t_.copy(chunk_) * spill_ : t_.fold(chunk_, children + 1);
     int popped = 0;  // slots that are given back afterwards
     for (const TreePlace::Child& child : place(m).children) {
       operands.push_back(up(child.member));
       if (!local(child.member)) continue;
-      seconds += t_.read(chunk_);
+      seconds += t_.read(chunk_) * spill_;
       ++popped;
     }
     const int parent = place(m).parent;
@@ -74,7 +76,7 @@ class Tasks {
     for (const TreePlace::Child& child : place(m).children) (local(child.member) ? near : far).push_back(child.member);
     std::vector<Task> shown;
     if (!near.empty()) {
-      const Task copied = member(m).down.next(s_, s_.work(m, t_.copy(chunk_), chunk_));
+      const Task copied = member(m).down.next(s_, s_.work(m, t_.copy(chunk_) * spill_, chunk_));
       shown = member(m).down.raise(s_, m, near.size());
       s_.after(copied, here);
       for (int child : near)
@@ -84,7 +86,7 @@ class Tasks {
     std::vector<Task> there;
     for (int child : far) there.push_back(s_.send(m, child, chunk_, here));
     for (std::size_t k = 0; k < near.size(); ++k) {
-      const auto read = member(near[k]).down.move(s_, near[k], t_.read(chunk_), chunk_, 1);
+      const auto read = member(near[k]).down.move(s_, near[k], t_.read(chunk_) * spill_, chunk_, 1);
       s_.after(read.begin, shown[k], t_.flight());
       member(near[k]).reads.push_back(read.end);
       down(near[k], read.end);
@@ -93,11 +95,12 @@ class Tasks {
   }
 
   const Shape& shape_;
+  double slots_;  // of a chunk, that a rank shows things in
   std::size_t depth_;
   const std::vector<TreePlace>& places_;
   Schedule& s_;
   const CostTerms& t_;
-  double chunk_ = 0;
+  double chunk_ = 0, spill_ = 1;
   std::vector<Member> members_;
 };
 
@@ -113,7 +116,7 @@ double trees_cost(const CostQuery& query, int trees, TreePlace (*place_of)(int t
   const std::size_t width = places.size() * static_cast<std::size_t>(p);
   return pipelined(query, t.bytes() / trees, width, [&](Schedule& schedule, const std::vector<double>& chunks) {
     std::vector<Tasks> all;
-    for (const auto& tree : places) all.emplace_back(query, tree, schedule);
+    for (const auto& tree : places) all.emplace_back(query, tree, trees, schedule);
     for (const double chunk : chunks)
       for (Tasks& tasks : all) tasks.pass(chunk);
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
+#include <algorithm>
 #include <vector>
 
 #include "algos/broadcast/trees.hpp"
@@ -24,6 +25,7 @@ class Tasks {
 
   void pass(double chunk) {
     chunk_ = chunk;
+    spill_ = t_.spill(static_cast<double>(std::min<std::size_t>(trees_.size(), 2)) * spec_.depth * chunk);
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       const Rank root = trees_[t].root;
       hand_on(t, root, lane(t, root).next(s_, s_.work(root, t_.copy(chunk), chunk)));
@@ -69,7 +71,7 @@ class Tasks {
     if (mates.empty()) return {};
     LaneOf& own = lane(t, rank);
     if (!spec_.direct) {
-      const Task copied = own.next(s_, s_.work(rank, t_.copy(chunk_), chunk_));
+      const Task copied = own.next(s_, s_.work(rank, t_.copy(chunk_) * spill_, chunk_));
       s_.after(copied, here);
       for (Rank mate : mates)
         if (const auto& read = reads(t, mate); read.size() >= static_cast<std::size_t>(spec_.depth))
@@ -81,7 +83,7 @@ class Tasks {
   }
 
   void take(std::size_t t, Rank rank, Task shown) {
-    const double seconds = spec_.direct ? t_.read_direct(chunk_) : t_.read(chunk_);
+    const double seconds = spec_.direct ? t_.read_direct(chunk_) : t_.read(chunk_) * spill_;
     const auto read = lane(t, rank).move(s_, rank, seconds, chunk_, spec_.direct ? 0 : 1);
     s_.after(read.begin, shown, t_.flight());
     reads(t, rank).push_back(read.end);
@@ -93,7 +95,7 @@ class Tasks {
   const std::vector<Tree>& trees_;
   Schedule& s_;
   const CostTerms& t_;
-  double chunk_ = 0;
+  double chunk_ = 0, spill_ = 1;  // slots that leave the cache are slower by this factor
   std::vector<LaneOf> lanes_;
   std::vector<std::vector<Task>> read_;
 };

@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/cost.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "algos/reduce/trees.hpp"
@@ -33,10 +34,11 @@ class Tasks {
 
   void pass(double chunk) {
     chunk_ = chunk;
+    spill_ = t_.spill(static_cast<double>(std::min<std::size_t>(trees_.size(), 2)) * spec_.depth * chunk);
     for (std::size_t t = 0; t < trees_.size(); ++t) {
       const Shown top = up(t, trees_[t].root);
       if (trees_[t].root == spec_.root) continue;
-      const auto copied = result_lane_.move(s_, spec_.root, t_.read(chunk), chunk, 1);
+      const auto copied = result_lane_.move(s_, spec_.root, t_.read(chunk) * spill_, chunk, 1);
       s_.after(copied.begin, top.task, top.later);
       results_[t].push_back(copied.end);
     }
@@ -91,7 +93,7 @@ class Tasks {
     int popped = 0;  // slots that are given back afterwards
     for (Rank child : trees_[t].below(rank)) {
       operands.push_back(up(t, child));
-      if (local(t, child)) seconds += in_place(t, child) ? t_.read_direct(chunk_) : t_.read(chunk_);
+      if (local(t, child)) seconds += in_place(t, child) ? t_.read_direct(chunk_) : t_.read(chunk_) * spill_;
       popped += shows(t, child) ? 1 : 0;
     }
     const bool shown = shows(t, rank);
@@ -108,7 +110,7 @@ class Tasks {
   Shown show(std::size_t t, Rank rank) {
     if (in_place(t, rank)) return {entered_[at(t, rank)], t_.flight()};
     if (!local(t, rank)) return {s_.send(rank, next(t, rank), chunk_), 0};
-    const auto shown = lane(t, rank).move(s_, rank, t_.copy(chunk_), chunk_, 1);
+    const auto shown = lane(t, rank).move(s_, rank, t_.copy(chunk_) * spill_, chunk_, 1);
     claim(t, rank, shown.begin);
     return {shown.end, t_.flight()};
   }
@@ -118,7 +120,7 @@ class Tasks {
   const std::vector<Tree>& trees_;
   Schedule& s_;
   const CostTerms& t_;
-  double chunk_ = 0;
+  double chunk_ = 0, spill_ = 1;  // slots that leave the cache are slower by this factor
   std::vector<LaneOf> lanes_;
   std::vector<std::vector<Task>> folds_;  // by rank and tree: of each chunk
   std::vector<Task> entered_;             // a leaf's input may be read
