@@ -7,17 +7,16 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.hpp"
+
 namespace umbel::runtime {
 namespace {
 
 /// Of the lengths of a bundle's shares. Never 0: that says that a message is no bundle's.
 std::uint32_t hash_of_lengths(const Binding& binding, const Slice& bundle) {
-  std::uint64_t hash = 0xcbf29ce484222325U;  // as FNV-1a, by words
-  for (std::int32_t item = 1; item <= bundle.items; ++item) {
-    hash = (hash ^ bundle_start(binding, bundle, item)) * 0x100000001b3U;
-    hash ^= hash >> 32U;
-  }
-  return static_cast<std::uint32_t>(hash) | 1U;
+  std::uint64_t hash = kHashOfNothing;
+  for (std::int32_t item = 1; item <= bundle.items; ++item) hash = hashed(hash, bundle_start(binding, bundle, item));
+  return folded32(hash) | 1U;
 }
 
 }  // namespace

@@ -116,8 +116,7 @@ TEST(ShareCountsOfBundles, InWhichAPairDiffersAreAMismatchOnEveryRank) {
   };
   for (const Collective form : {Collective::all_to_allv, Collective::gatherv, Collective::scatterv}) {
     for (const Rank mate : {0, 1}) {
-      for (const auto [gives, takes] :
-           {Pair{5, 4}, Pair{0, 4}, Pair{5, 0}, Pair{110000, 100000}, Pair{100000, 10}, Pair{10, 100000}}) {
+      for (const auto [gives, takes] : {Pair{5, 4}, Pair{0, 4}, Pair{110000, 100000}, Pair{10, 100000}}) {
         SCOPED_TRACE(fmt::format("{} of {}: {} and {}", name_of(form), mate, gives, takes));
         const Rank giver = form == Collective::scatterv ? 2 : mate, taker = form == Collective::scatterv ? mate : 2;
         const auto texts = outcomes(

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "algos/algorithm.hpp"
+#include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 #include "inproc/share_cases.hpp"
 
@@ -35,11 +36,6 @@ void check_on(runtime::Communicator& comm, const Case& c, std::uint64_t bits) {
   check_share_case(c, comm.info().rank, comm.info().ranks, placed_by(bits, c.collective), bits % 17,
                    [&](const runtime::CallArgs& args) { comm.run(args); });
 }
-
-struct Placement {
-  int ranks;
-  const char* nodes;  // as UMBEL_NODES; "" one node
-};
 
 class EveryShareForm : public testing::TestWithParam<Placement> {};
 
@@ -91,19 +87,12 @@ TEST_P(EveryShareForm, ManyInARowWithSkewAndOthersBetweenThem) {
   }));
 }
 
-INSTANTIATE_TEST_SUITE_P(OneNode, EveryShareForm,
-                         testing::Values(Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{5, ""}),
-                         [](const auto& i) { return fmt::format("p{}", i.param.ranks); });
-INSTANTIATE_TEST_SUITE_P(VirtualNodes, EveryShareForm,
-                         testing::Values(Placement{2, "2"}, Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"},
-                                         Placement{3, "3"}, Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"},
-                                         Placement{7, "1,0,0,1,2,0,1"}),
-                         [](const auto& i) {
-                           std::string name = fmt::format("p{}_{}", i.param.ranks, i.param.nodes);
-                           std::ranges::replace_if(
-                               name, [](char c) { return c == ',' || c == '/'; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(On, EveryShareForm,
+                         placed_on({Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{5, ""},
+                                    Placement{2, "2"}, Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"},
+                                    Placement{3, "3"}, Placement{5, "1,0,0,1,2"},
+                                    Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"}, Placement{7, "1,0,0,1,2,0,1"}}),
+                         name_of_placement);
 
 TEST(ShareForms, ThatWereStarted) {
   expect_all_right(run_ranks(3, test_options("2"), [](runtime::Communicator& comm, Gathering&) {

@@ -108,9 +108,13 @@ class Trial {
     for (const unsigned k : {1U, trips_}) {
       const Size size = size_of(first, k, k, 0);
       const std::uint64_t from = k == 1 ? 0 : size.count - std::min(size.count, 2 * blocks);
-      for (std::uint64_t count = from; count <= size.count; ++count)
-        out.push_back(
-            {.programs = programs_, .count = count, .piece = size.piece, .chunk = size.chunk, .in_place = count});
+      for (std::uint64_t count = from; count <= size.count; ++count) {
+        Operation op{
+            .programs = programs_, .count = count, .piece = size.piece, .chunk = size.chunk, .in_place = count};
+        out.push_back(op);
+        op.in_place = ~count;  // of so few counts some bits never change: each rank in its own place, and apart
+        if (k != 1) out.push_back(op);
+      }
     }
     return out;
   }

@@ -20,7 +20,7 @@ void Transport::Impl::used(Peer& peer) {
 bool Transport::Impl::send_control(Peer& to, std::uint32_t type, std::span<const std::byte> bytes, bool urgent) {
   if (to.state != PeerState::connected) return false;
   if (!urgent && to.controls >= kMaxWaitingControls) return false;
-  used(to);
+  if (urgent) used(to);
   return post_control(to, type, bytes) != Posted::refused;
 }
 

@@ -164,9 +164,10 @@ class Transport {
   /// Is a handler due? One atomic load; by any thread.
   bool has_mail() const noexcept;
   /// True when everything sent before the *first* of a row of calls has left this process for the kernel or the NIC, so
-  /// that the caller may go silent (it does not mean that the peer has taken note). Costs a comparison when nothing was
-  /// sent since the last time, 0.04 µs when all is out. Call with progress() until true, at the end of each call, after
-  /// all its requests are done. Failed peers are skipped.
+  /// that the caller may go silent (it does not mean that the peer has taken note). Of control messages only urgent
+  /// ones count: a question may be to a peer that has gone silent before the connection stood, and would wait for ever.
+  /// Costs a comparison when nothing was sent since the last time, 0.04 µs when all is out. Call with progress() until
+  /// true, at the end of each call, after all its requests are done. Failed peers are skipped.
   bool flushed();
   /// Has another thread handled something for this transport since its last progress(), or is a handler due? To be
   /// asked before sleeping, between progress() and Worker::arm(). Any thread.

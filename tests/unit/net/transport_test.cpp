@@ -280,6 +280,20 @@ TEST(Transport, FlushCostsNothingWhenNothingWasSent) {
   });
 }
 
+// What ranks that wait for long ask each other must not keep one in its call when its own wait is over: where both
+// connect at the same time, one connection stands only when the other rank makes progress.
+TEST(Transport, FlushDoesNotWaitForQuestionsOnAConnectionThatDoesNotStandYet) {
+  for (int turn = 0; turn < 10; ++turn) {
+    run_transports(2, [](const Bootstrap& b, Transport& transport) {
+      EXPECT_TRUE(transport.send_control(1 - b.rank, 1, {}));
+      if (b.rank == 0)
+        EXPECT_TRUE(progress_until(
+            transport, [&] { return transport.flushed(); }, std::chrono::seconds(2)));
+      b.barrier();  // rank 1 makes no progress before
+    });
+  }
+}
+
 TEST(Transport, FlushDoesNotWaitForAPeerThatIsBusyElsewhere) {
   run_transports(2, [](const Bootstrap& b, Transport& transport) {
     // Both directions are in use, so that both connections stand.
