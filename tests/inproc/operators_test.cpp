@@ -92,6 +92,48 @@ TEST_P(Operators, ThatDoNotCommuteAreFoldedInTheOrderOfRanks) {
   }));
 }
 
+/// Throws where its context says so.
+void refuse(const void*, void*, std::size_t, DType, void* context) {
+  const int what = *static_cast<const int*>(context);
+  if (what == 1) throw std::runtime_error("too hot");
+  if (what == 2) throw 2;
+}
+
+TEST_P(Operators, ThatThrowFailTheCommunicator) {
+  const int p = GetParam().ranks;
+  if (p == 1) return;  // nothing to combine
+  for (const int what : {1, 2})
+    for (const std::size_t count : kCounts)
+      expect_all_right(run_ranks(p, test_options(GetParam().nodes), [&](runtime::Communicator& comm, Gathering&) {
+        const Rank me = comm.info().rank;
+        // Every algorithm combines something on some rank; of a tiny call all ranks do.
+        int says = what;
+        const auto custom = std::make_shared<runtime::CallerOp>(
+            runtime::CallerOp{.user = {.fold = refuse, .context = &says, .commutative = true}});
+        std::vector<float> send(count, 1), recv(count, 0);
+        const auto call = [&] {
+          comm.run({.collective = Collective::all_reduce,
+                    .send = send.data(),
+                    .recv = recv.data(),
+                    .count = count,
+                    .dtype = DType::fp32,
+                    .op = RedOp::user,
+                    .custom = custom});
+        };
+        for (int n = 0; n < 2; ++n) {  // the second time the communicator has failed already
+          try {
+            call();
+            throw std::logic_error(fmt::format("rank {}, call {} went well", me, n));
+          } catch (const SystemError& error) {
+            const std::string text = error.what();
+            const char* expected = what == 1 ? "the user-defined operator threw an exception: too hot"
+                                             : "the user-defined operator threw something that is no std::exception";
+            if (text.find(expected) == std::string::npos) throw std::logic_error("another error: " + text);
+          }
+        }
+      }));
+}
+
 TEST_P(Operators, PremultipliedSums) {
   const int p = GetParam().ranks;
   expect_all_right(run_ranks(p, test_options(GetParam().nodes), [&](runtime::Communicator& comm, Gathering&) {

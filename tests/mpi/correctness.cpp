@@ -29,7 +29,9 @@ using namespace umbel::test;
 
 constexpr std::array kModes{"apart", "in-place", "in-place on odd ranks", "at the start on odd ranks"};
 constexpr std::array<std::size_t, 5> kShifts{0, 1, 4, 16, 21};
-constexpr std::size_t kArithmeticsSampled = 20;
+/// Pairs of type and operator in a sample; of the few that a large job gets, all numbers of ranks together make up
+/// many.
+std::size_t arithmetics_sampled(int ranks) { return ranks > 8 ? 5 : 15; }
 
 enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kLayout };
 
@@ -112,8 +114,13 @@ class Sweep {
   }
 
   std::vector<std::size_t> sizes() const {
-    return {kArithmeticsSampled, algorithms_.size(), kModes.size(),  counts_.size(),
-            roots().size(),      kShifts.size(),     layouts_.size()};
+    return {arithmetics_sampled(ranks_),
+            algorithms_.size(),
+            kModes.size(),
+            counts_.size(),
+            roots().size(),
+            kShifts.size(),
+            layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
   bool served_anywhere(std::size_t algorithm) const {
@@ -122,7 +129,7 @@ class Sweep {
   std::size_t arithmetics() const { return arithmetics_.size(); }
   /// Of a sample: a part of all pairs of type and operator, another one for each number of ranks.
   std::size_t sampled(std::size_t index) const {
-    return (index * (arithmetics_.size() / kArithmeticsSampled) + static_cast<std::size_t>(ranks_)) %
+    return (index * (arithmetics_.size() / arithmetics_sampled(ranks_)) + static_cast<std::size_t>(ranks_)) %
            arithmetics_.size();
   }
 
