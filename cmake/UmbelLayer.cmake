@@ -30,9 +30,21 @@ function(umbel_layer name)
     target_compile_options(umbel_${name} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")  # for ccache
   endif()
   if(arg_HEADERS)
-    list(TRANSFORM arg_HEADERS PREPEND "${root}/${arg_FOLDER}/")
-    target_sources(umbel_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${root}" FILES ${arg_HEADERS})
-    set_target_properties(umbel_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    # Each header compiles by itself: one with a source of its own is the first that this includes (scripts/lint looks),
+    # the others are compiled alone.
+    set(with_source)
+    set(alone)
+    foreach(header IN LISTS arg_HEADERS)
+      string(REGEX REPLACE "hpp$" "cpp" source "${header}")
+      if("${source}" IN_LIST arg_SOURCES)
+        list(APPEND with_source "${root}/${arg_FOLDER}/${header}")
+      else()
+        list(APPEND alone "${root}/${arg_FOLDER}/${header}")
+      endif()
+    endforeach()
+    target_sources(umbel_${name} PUBLIC FILE_SET with_source TYPE HEADERS BASE_DIRS "${root}" FILES ${with_source}
+                                        FILE_SET alone TYPE HEADERS BASE_DIRS "${root}" FILES ${alone})
+    set_target_properties(umbel_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY alone)
   endif()
 endfunction()
 

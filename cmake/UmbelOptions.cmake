@@ -4,6 +4,8 @@
 # What the presets choose, and the two interface targets that carry it:
 #   umbel_warnings    compiler warnings (errors with UMBEL_WERROR); for our own sources only
 #   umbel_sanitizers  -fsanitize=…, on compile and link lines of everything that uses a layer
+# A third makes compiling faster, for code that need not be fast itself:
+#   umbel_compiled_soon  for tests, and programs that read a command line and print; to be linked last
 
 option(UMBEL_WERROR "Treat warnings as errors" OFF)
 option(UMBEL_TESTS "Build the tests" ON)
@@ -38,6 +40,15 @@ if(UMBEL_SANITIZE)
     target_compile_options(umbel_sanitizers INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-tsan>")
   endif()
 endif()
+
+if(UMBEL_SANITIZE MATCHES "undefined")
+  set(UMBEL_COMPILED_SOON -O0 -fno-sanitize=null,alignment,object-size,pointer-overflow)
+elseif(NOT UMBEL_SANITIZE)  # what ThreadSanitizer makes slow must not be slower
+  set(UMBEL_COMPILED_SOON "$<$<CONFIG:Release>:-O1>")
+endif()
+set(UMBEL_COMPILED_SOON "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:${UMBEL_COMPILED_SOON}>")
+add_library(umbel_compiled_soon INTERFACE)
+target_compile_options(umbel_compiled_soon INTERFACE "${UMBEL_COMPILED_SOON}")
 
 set(UMBEL_HAVE_CUDA OFF)
 if(NOT UMBEL_CUDA STREQUAL "OFF")

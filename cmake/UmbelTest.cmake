@@ -23,8 +23,8 @@ if(UMBEL_SANITIZE)
   list(APPEND UMBEL_TEST_ENVIRONMENT UCX_MEM_MMAP_HOOK_MODE=none)
 endif()
 
-# A test's own code need not be fast, but be compiled soon. GoogleTest's macros are an if with an else.
-set(UMBEL_TEST_OPTIONS "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-dangling-else>" "$<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>,$<CONFIG:Release>>:-O1>"
+# GoogleTest's macros are an if with an else.
+set(UMBEL_TEST_OPTIONS "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-dangling-else>"
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")  # for ccache
 
 # GoogleTest's headers, precompiled once: the greater part of the time that a test takes to compile.
@@ -32,7 +32,8 @@ if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   file(WRITE "${CMAKE_BINARY_DIR}/tests/precompiled.cpp" "int main() {}\n")
   add_executable(umbel_precompiled_tests EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/tests/precompiled.cpp")
   target_precompile_headers(umbel_precompiled_tests PRIVATE <gmock/gmock.h> <gtest/gtest.h> <map> <string> <vector>)
-  target_link_libraries(umbel_precompiled_tests PRIVATE GTest::gtest GTest::gmock Threads::Threads umbel_warnings umbel_sanitizers)
+  target_link_libraries(umbel_precompiled_tests PRIVATE GTest::gtest GTest::gmock Threads::Threads umbel_warnings umbel_sanitizers
+                        umbel_compiled_soon)
   target_compile_options(umbel_precompiled_tests PRIVATE ${UMBEL_TEST_OPTIONS})
 endif()
 
@@ -69,13 +70,18 @@ function(umbel_register_test name)
   endif()
 endfunction()
 
-# umbel_test(NAME name LABELS … SOURCES … LINKS … [RANKS n… | SHARDS n] [TIMEOUT s] [ENVIRONMENT A=b…] [NO_MAIN])
+# umbel_test(NAME name LABELS … SOURCES … LINKS … [RANKS n… | SHARDS n] [TIMEOUT s] [ENVIRONMENT A=b…] [NO_MAIN]
+#            [ONE_THREAD])
 #
 # A GoogleTest program. With RANKS it runs under mpirun, once per number of ranks (tests NAME.1, NAME.2, …), and its
 # main() starts MPI (tests/support/mpi_main.cpp). SHARDS: its cases are shared out to so many tests (NAME.0, …), which
-# run side by side. NO_MAIN: the sources bring their own main().
+# run side by side. NO_MAIN: the sources bring their own main(). ONE_THREAD: what it tests knows no threads; there is no
+# such test under ThreadSanitizer, which would have nothing to look at.
 function(umbel_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_MAIN" "NAME;TIMEOUT;SHARDS" "LABELS;SOURCES;LINKS;RANKS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_MAIN;ONE_THREAD" "NAME;TIMEOUT;SHARDS" "LABELS;SOURCES;LINKS;RANKS;ENVIRONMENT")
+  if(arg_ONE_THREAD AND UMBEL_SANITIZE MATCHES "thread")
+    return()
+  endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
   set_target_properties(${arg_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin/tests")
   if(arg_LABELS STREQUAL "long")
@@ -86,7 +92,7 @@ function(umbel_test)
   endif()
   target_include_directories(${arg_NAME} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${arg_NAME} PRIVATE ${arg_LINKS} GTest::gtest GTest::gmock Threads::Threads umbel_warnings
-                        umbel_sanitizers)
+                        umbel_sanitizers umbel_compiled_soon)
   target_compile_options(${arg_NAME} PRIVATE ${UMBEL_TEST_OPTIONS})
   if(arg_RANKS)
     target_link_libraries(${arg_NAME} PRIVATE umbel_dep::mpi)

@@ -90,7 +90,7 @@ void complete(CallOptions& call, const nlohmann::json& document, const std::stri
 
 Row expect_row(CallOptions options, const std::optional<algos::Model>& model, const Measured& measured) {
   options.algorithm = measured.algorithm;
-  options.dtype = measured.dtype;
+  if (measured.dtype != "none") options.dtype = measured.dtype;  // a barrier has none
   if (parse_redop(measured.op)) options.op = measured.op;
   options.root = measured.root;
   Placed placed(options, model);

@@ -37,8 +37,11 @@
 
 #if defined(__CUDACC__)
 #define UMBEL_HOST_DEVICE __host__ __device__
+/// A function of its own on a GPU: else all of the kernels, one for each type and operator, repeat its code.
+#define UMBEL_HOST_DEVICE_CALL __noinline__ __host__ __device__
 #else
 #define UMBEL_HOST_DEVICE
+#define UMBEL_HOST_DEVICE_CALL
 #endif
 
 namespace umbel {
@@ -328,7 +331,7 @@ UMBEL_HOST_DEVICE constexpr bool packed(const Binding& b, const Slice& s) {
 }
 
 /// The elements that a slice stands for.
-UMBEL_HOST_DEVICE constexpr Extent extent_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
+UMBEL_HOST_DEVICE_CALL constexpr Extent extent_of(const Binding& b, const Slice& s, const LoopCounters& loops) {
   if (s.bundle >= 0) return bundle_extent(b, s, loops);
   if (packed(b, s)) return packed_extent(b, s, loops);
   const Extent run = run_of(b, s, loops);
@@ -347,8 +350,8 @@ UMBEL_HOST_DEVICE constexpr std::uint32_t trips_over(const Binding& b, const Sli
 
 /// Trips of the loop that `begin` opens. `loops`: with the counters of the loops around it; its own, if it runs
 /// already, is not looked at.
-UMBEL_HOST_DEVICE constexpr std::uint32_t trips_of(const Instr& begin, const Binding& b, const Slice* slices,
-                                                   const LoopCounters& loops) {
+UMBEL_HOST_DEVICE_CALL constexpr std::uint32_t trips_of(const Instr& begin, const Binding& b, const Slice* slices,
+                                                        const LoopCounters& loops) {
   switch (begin.trip) {
     case Trip::constant:
       return begin.times;
@@ -371,8 +374,9 @@ UMBEL_HOST_DEVICE constexpr std::uint64_t user_offset(const Binding& b, const Sl
 
 /// Byte offset of a window slice in its rank's arena. `consumed` is the count of signals of `s.slot.sem` that the
 /// executing lane has consumed (ignored when that is −1); `extent` is the slice's own.
-UMBEL_HOST_DEVICE constexpr std::uint64_t window_offset(const Binding& b, const Slice& s, const LoopCounters& loops,
-                                                        const Extent& extent, std::uint32_t consumed) {
+UMBEL_HOST_DEVICE_CALL constexpr std::uint64_t window_offset(const Binding& b, const Slice& s,
+                                                             const LoopCounters& loops, const Extent& extent,
+                                                             std::uint32_t consumed) {
   const std::uint64_t turn = s.slot.sem >= 0 ? consumed - 1U : static_cast<std::uint64_t>(s.slot.index.at(loops));
   const std::uint64_t slot = static_cast<std::uint64_t>(s.slot.base) + turn % static_cast<std::uint64_t>(s.slot.depth);
   std::uint64_t offset = b.region_offset[s.region] + slot * b.slot_bytes[s.region];

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <exception>
 
 #include "kernels/host/reduce.hpp"
 #include "kernels/host/user_fold.hpp"
@@ -45,7 +46,11 @@ void TinyCalls::start(const Call& call, const CallArgs& args) {
 bool TinyCalls::poll() {
   for (; next_ < end_; ++next_)
     if (!met(next_)) return false;
-  finish();
+  try {
+    finish();
+  } catch (const std::exception& error) {  // a caller's operator
+    health_.fail_after(error, [this] { return health_.loss(); });
+  }
   return true;
 }
 

@@ -92,6 +92,46 @@ TEST_P(Operators, ThatDoNotCommuteAreFoldedInTheOrderOfRanks) {
   }));
 }
 
+/// Throws what its context says.
+void refuse(const void*, void*, std::size_t, DType, void* context) {
+  if (*static_cast<const int*>(context) == 1) throw std::runtime_error("too hot");
+  throw 2;
+}
+
+TEST_P(Operators, ThatThrowFailTheCommunicator) {
+  const int p = GetParam().ranks;
+  if (p == 1) return;  // nothing to combine
+  for (const int what : {1, 2}) {
+    const std::string expected = what == 1 ? "the user-defined operator threw an exception: too hot"
+                                           : "the user-defined operator threw something that is no std::exception";
+    for (const std::size_t count : kCounts) {
+      // Others may read what a rank gave until all have destroyed the failed communicator: it outlives them.
+      std::vector<std::vector<float>> buffers(2 * static_cast<std::size_t>(p), std::vector<float>(count, 1));
+      int says = what;
+      expect_all_right(run_ranks(p, test_options(GetParam().nodes), [&](runtime::Communicator& comm, Gathering&) {
+        const Rank me = comm.info().rank;
+        const auto custom = std::make_shared<runtime::CallerOp>(
+            runtime::CallerOp{.user = {.fold = refuse, .context = &says, .commutative = true}});
+        for (int n = 0; n < 2; ++n) {  // the second time the communicator has failed already
+          try {
+            comm.run({.collective = Collective::all_reduce,
+                      .send = buffers[static_cast<std::size_t>(2 * me)].data(),
+                      .recv = buffers[static_cast<std::size_t>(2 * me + 1)].data(),
+                      .count = count,
+                      .dtype = DType::fp32,
+                      .op = RedOp::user,
+                      .custom = custom});
+            throw std::logic_error(fmt::format("rank {}, call {} went well", me, n));
+          } catch (const SystemError& error) {
+            if (std::string_view(error.what()).find(expected) == std::string_view::npos)
+              throw std::logic_error(std::string("another error: ") + error.what());
+          }
+        }
+      }));
+    }
+  }
+}
+
 TEST_P(Operators, PremultipliedSums) {
   const int p = GetParam().ranks;
   expect_all_right(run_ranks(p, test_options(GetParam().nodes), [&](runtime::Communicator& comm, Gathering&) {

@@ -18,9 +18,10 @@ struct Placement {
 };
 
 /// Those to test on. ThreadSanitizer makes more threads than cores very slow: no more than five ranks there.
-inline auto placed_on(std::vector<Placement> placements) {
+template <class Case = Placement>
+auto placed_on(std::vector<Case> placements) {
 #ifdef __SANITIZE_THREAD__
-  std::erase_if(placements, [](const Placement& placement) { return placement.ranks > 5; });
+  std::erase_if(placements, [](const Case& placement) { return placement.ranks > 5; });
 #endif
   return testing::ValuesIn(placements);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +30,9 @@ using namespace umbel::test;
 
 constexpr std::array kModes{"apart", "in-place", "in-place on odd ranks", "at the start on odd ranks"};
 constexpr std::array<std::size_t, 5> kShifts{0, 1, 4, 16, 21};
-constexpr std::size_t kArithmeticsSampled = 20;
+/// Pairs of type and operator in a sample; of the few that a large job gets, all numbers of ranks together make up
+/// many.
+std::size_t arithmetics_sampled(int ranks) { return ranks > 8 ? 5 : 15; }
 
 enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kLayout };
 
@@ -112,8 +115,13 @@ class Sweep {
   }
 
   std::vector<std::size_t> sizes() const {
-    return {kArithmeticsSampled, algorithms_.size(), kModes.size(),  counts_.size(),
-            roots().size(),      kShifts.size(),     layouts_.size()};
+    return {arithmetics_sampled(ranks_),
+            algorithms_.size(),
+            kModes.size(),
+            counts_.size(),
+            roots().size(),
+            kShifts.size(),
+            layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
   bool served_anywhere(std::size_t algorithm) const {
@@ -122,7 +130,7 @@ class Sweep {
   std::size_t arithmetics() const { return arithmetics_.size(); }
   /// Of a sample: a part of all pairs of type and operator, another one for each number of ranks.
   std::size_t sampled(std::size_t index) const {
-    return (index * (arithmetics_.size() / kArithmeticsSampled) + static_cast<std::size_t>(ranks_)) %
+    return (index * (arithmetics_.size() / arithmetics_sampled(ranks_)) + static_cast<std::size_t>(ranks_)) %
            arithmetics_.size();
   }
 
@@ -160,15 +168,16 @@ class Sweep {
     ++runs_of_[algorithm.text()];
   }
 
-  /// Every algorithm must have run somewhere, once there are ranks enough for all placements and all were asked for.
+  /// Every algorithm must have run somewhere, once there are ranks enough for all placements, as many as all algorithms
+  /// serve, and all placements were asked for.
   /// @param full  the whole product was run: scripts/lib/test_report.py repeats what that covered.
   int finish(bool full) {
-    constexpr int kEnoughRanks = 8;
+    const bool enough_ranks = ranks_ >= 8 && std::has_single_bit(static_cast<unsigned>(ranks_));
     std::uint64_t wrong = wrong_cases_;
     std::string ran;
     for (const Named& algorithm : algorithms_) {
       const int runs = runs_of_[algorithm.text()];
-      if (all_layouts_ && runs == 0 && ranks_ >= kEnoughRanks) {
+      if (all_layouts_ && runs == 0 && enough_ranks) {
         fmt::print(stderr, "[rank {}] {} never ran\n", rank_, algorithm.text());
         ++wrong;
       }

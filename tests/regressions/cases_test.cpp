@@ -3,6 +3,7 @@
 //
 // Small inputs that broke a known library, each a row: against scalar code, by every algorithm that serves it, blocking
 // and started. The name of a row begins with the tracker and the number; README.md says what went wrong there.
+#include "inproc/placement.hpp"
 #include "regressions/regressions.hpp"
 
 namespace umbel::test {
@@ -101,7 +102,7 @@ TEST_P(Regression, GivesTheReference) {
   }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Small, Regression, testing::ValuesIn(rows()), [](const auto& i) { return i.param.issue; });
+INSTANTIATE_TEST_SUITE_P(Small, Regression, placed_on(rows()), [](const auto& i) { return i.param.issue; });
 
 }  // namespace
 }  // namespace umbel::test

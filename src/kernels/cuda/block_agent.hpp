@@ -21,7 +21,54 @@
 #include "kernels/interpreter.hpp"
 #include "kernels/semaphore.hpp"
 
+#if defined(__CUDACC__)
+#define UMBEL_NO_UNROLL _Pragma("unroll 1")  // a pack is loop enough, and there is a kernel for each type and operator
+#else
+#define UMBEL_NO_UNROLL
+#endif
+
 namespace umbel::kernels {
+
+namespace detail {
+
+struct alignas(16) Pack {  // one load or store instruction
+  std::uint32_t words[4];
+};
+inline constexpr int kInFlight = 4;  ///< words or packs that a thread loads before it goes on
+
+/// Head and tail byte by byte, the middle in words. @pre both operands lie alike to the boundaries of words
+template <class Word, class Threads>
+UMBEL_HOST_DEVICE void copy_words(std::byte* dst, const std::byte* src, std::uint64_t bytes, Threads& threads) {
+  const std::uint64_t past = reinterpret_cast<std::uintptr_t>(dst) % sizeof(Word);
+  const std::uint64_t to_boundary = (sizeof(Word) - past) % sizeof(Word);
+  const std::uint64_t head = to_boundary < bytes ? to_boundary : bytes;
+  const std::uint64_t words = (bytes - head) / sizeof(Word);
+  const std::uint64_t stride = threads.width();
+  for (std::uint64_t i = threads.index(); i < head; i += stride) dst[i] = src[i];
+  auto* to = reinterpret_cast<Word*>(dst + head);
+  const auto* from = reinterpret_cast<const Word*>(src + head);
+  std::uint64_t i = threads.index();
+  for (; i + (kInFlight - 1) * stride < words; i += kInFlight * stride) {
+    Word word[kInFlight];
+    for (int n = 0; n < kInFlight; ++n) word[n] = from[i + static_cast<std::uint64_t>(n) * stride];
+    for (int n = 0; n < kInFlight; ++n) to[i + static_cast<std::uint64_t>(n) * stride] = word[n];
+  }
+  for (; i < words; i += stride) to[i] = from[i];
+  for (i = head + words * sizeof(Word) + threads.index(); i < bytes; i += stride) dst[i] = src[i];
+}
+
+/// Bits, of whatever type: in the widest words that dst and src allow.
+template <class Threads>
+UMBEL_HOST_DEVICE_CALL void copy_bytes(std::byte* dst, const std::byte* src, std::uint64_t bytes, Threads& threads) {
+  const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);
+  if (apart % sizeof(Pack) == 0) return copy_words<Pack>(dst, src, bytes, threads);
+  if (apart % sizeof(std::uint64_t) == 0) return copy_words<std::uint64_t>(dst, src, bytes, threads);
+  if (apart % sizeof(std::uint32_t) == 0) return copy_words<std::uint32_t>(dst, src, bytes, threads);
+  if (apart % sizeof(std::uint16_t) == 0) return copy_words<std::uint16_t>(dst, src, bytes, threads);
+  copy_words<std::byte>(dst, src, bytes, threads);
+}
+
+}  // namespace detail
 
 /// Where things are for one call, in memory that the block can reach.
 struct BlockContext {
@@ -66,12 +113,14 @@ class BlockAgent {
   UMBEL_HOST_DEVICE Operand* operands() { return operands_; }
 
   UMBEL_HOST_DEVICE void copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count) {
-    move<false>(dst, &src, 1, first, count, 0);
+    detail::copy_bytes(dst + first * kElemBytes, src + first * kElemBytes, count * kElemBytes, threads_);
+    threads_.barrier();  // the operands may be replaced now
   }
 
   UMBEL_HOST_DEVICE void reduce(const Operand& dst, const Operand* sources, int source_count, std::uint64_t first,
                                 std::uint64_t count, bool final) {
-    move<true>(dst, sources, source_count, first, count, final ? context_.divisor : 0U);
+    fold(dst, sources, source_count, first, count, final ? context_.divisor : 0U);
+    threads_.barrier();
   }
 
  private:
@@ -80,22 +129,17 @@ class BlockAgent {
   using Accum = typename E::Accum;
 
   static constexpr std::uint64_t kElemBytes = sizeof(Stored);
-  static constexpr std::uint64_t kPackBytes = 16;
+  using Pack = detail::Pack;
+  static constexpr std::uint64_t kPackBytes = sizeof(Pack);
   static constexpr int kPerPack = static_cast<int>(kPackBytes / kElemBytes);
-  static constexpr int kInFlight = 4;  ///< packs that a thread loads before it computes
-
-  struct alignas(kPackBytes) Pack {  // one load or store instruction
-    std::uint32_t words[4];
-  };
 
   static UMBEL_HOST_DEVICE std::uint64_t* flag(SemaphoreCell* cell) {
     return reinterpret_cast<std::uint64_t*>(&cell->value);
   }
 
-  /// Copies (kFold false: the bits) or folds elements [first, first + count): head and tail one by one, the middle in
-  /// packs where all operands lie alike to their boundaries.
-  template <bool kFold>
-  UMBEL_HOST_DEVICE void move(std::byte* dst, const Operand* sources, int source_count, std::uint64_t first,
+  /// Elements [first, first + count): head and tail one by one, the middle in packs where all operands lie alike to
+  /// their boundaries.
+  UMBEL_HOST_DEVICE void fold(std::byte* dst, const Operand* sources, int source_count, std::uint64_t first,
                               std::uint64_t count, std::uint32_t divisor) {
     const std::uint64_t at = first * kElemBytes;
     std::uint64_t head = count;
@@ -108,14 +152,11 @@ class BlockAgent {
     }
     const std::uint64_t body = at + head * kElemBytes;
     const std::uint64_t tail = head + packs * kPerPack;
-    for (std::uint64_t i = threads_.index(); i < head; i += threads_.width()) {
-      one<kFold>(dst, sources, source_count, at + i * kElemBytes, divisor);
+    fold_packs(dst, sources, source_count, body, packs, divisor);
+    for (std::uint64_t i = threads_.index(); i < count - (tail - head); i += threads_.width()) {
+      const std::uint64_t element = i < head ? i : i + (tail - head);
+      one(dst, sources, source_count, at + element * kElemBytes, divisor);
     }
-    move_packs<kFold>(dst, sources, source_count, body, packs, divisor);
-    for (std::uint64_t i = tail + threads_.index(); i < count; i += threads_.width()) {
-      one<kFold>(dst, sources, source_count, at + i * kElemBytes, divisor);
-    }
-    threads_.barrier();  // the operands may be replaced now
   }
 
   UMBEL_HOST_DEVICE static bool alike(const std::byte* dst, const Operand* sources, int source_count) {
@@ -127,38 +168,36 @@ class BlockAgent {
     return all;
   }
 
-  template <bool kFold>
-  UMBEL_HOST_DEVICE void move_packs(std::byte* dst, const Operand* sources, int source_count, std::uint64_t body,
+  UMBEL_HOST_DEVICE void fold_packs(std::byte* dst, const Operand* sources, int source_count, std::uint64_t body,
                                     std::uint64_t packs, std::uint32_t divisor) {
     const std::uint64_t stride = threads_.width();
     std::uint64_t i = threads_.index();
-    for (; i + (kInFlight - 1) * stride < packs; i += kInFlight * stride) {
-      some_packs<kFold, kInFlight>(dst, sources, source_count, body + i * kPackBytes, stride * kPackBytes, divisor);
+    for (; i + (detail::kInFlight - 1) * stride < packs; i += detail::kInFlight * stride) {
+      some_packs<detail::kInFlight>(dst, sources, source_count, body + i * kPackBytes, stride * kPackBytes, divisor);
     }
     for (; i < packs; i += stride) {
-      some_packs<kFold, 1>(dst, sources, source_count, body + i * kPackBytes, 0, divisor);
+      some_packs<1>(dst, sources, source_count, body + i * kPackBytes, 0, divisor);
     }
   }
 
-  template <bool kFold, int kPacks>
+  template <int kPacks>
   UMBEL_HOST_DEVICE void some_packs(std::byte* dst, const Operand* sources, int source_count, std::uint64_t at,
                                     std::uint64_t stride, std::uint32_t divisor) {
     Pack pack[kPacks];
     load_packs(pack, sources[0] + at, stride);
-    if constexpr (kFold) {
-      Accum acc[kPacks][kPerPack];
+    Accum acc[kPacks][kPerPack];
+    for (int n = 0; n < kPacks; ++n) {
+      for (int j = 0; j < kPerPack; ++j) acc[n][j] = E::load(get(pack[n], j));
+    }
+    UMBEL_NO_UNROLL
+    for (int k = 1; k < source_count; ++k) {
+      load_packs(pack, sources[k] + at, stride);
       for (int n = 0; n < kPacks; ++n) {
-        for (int j = 0; j < kPerPack; ++j) acc[n][j] = E::load(get(pack[n], j));
+        for (int j = 0; j < kPerPack; ++j) acc[n][j] = fold_step<kOp>(acc[n][j], E::load(get(pack[n], j)));
       }
-      for (int k = 1; k < source_count; ++k) {
-        load_packs(pack, sources[k] + at, stride);
-        for (int n = 0; n < kPacks; ++n) {
-          for (int j = 0; j < kPerPack; ++j) acc[n][j] = fold_step<kOp>(acc[n][j], E::load(get(pack[n], j)));
-        }
-      }
-      for (int n = 0; n < kPacks; ++n) {
-        for (int j = 0; j < kPerPack; ++j) set(pack[n], j, E::store(fold_finish<kOp>(acc[n][j], divisor)));
-      }
+    }
+    for (int n = 0; n < kPacks; ++n) {
+      for (int j = 0; j < kPerPack; ++j) set(pack[n], j, E::store(fold_finish<kOp>(acc[n][j], divisor)));
     }
     for (int n = 0; n < kPacks; ++n) {
       *reinterpret_cast<Pack*>(dst + at + static_cast<std::uint64_t>(n) * stride) = pack[n];
@@ -183,15 +222,12 @@ class BlockAgent {
     std::memcpy(reinterpret_cast<char*>(pack.words) + static_cast<std::size_t>(j) * kElemBytes, &value, kElemBytes);
   }
 
-  template <bool kFold>
   static UMBEL_HOST_DEVICE void one(std::byte* dst, const Operand* sources, int source_count, std::uint64_t at,
                                     std::uint32_t divisor) {
-    Stored stored = element_at(sources[0] + at);
-    if constexpr (kFold) {
-      Accum acc = E::load(stored);
-      for (int k = 1; k < source_count; ++k) acc = fold_step<kOp>(acc, E::load(element_at(sources[k] + at)));
-      stored = E::store(fold_finish<kOp>(acc, divisor));
-    }
+    Accum acc = E::load(element_at(sources[0] + at));
+    UMBEL_NO_UNROLL
+    for (int k = 1; k < source_count; ++k) acc = fold_step<kOp>(acc, E::load(element_at(sources[k] + at)));
+    const Stored stored = E::store(fold_finish<kOp>(acc, divisor));
     if (reinterpret_cast<std::uintptr_t>(dst + at) % kElemBytes == 0) {
       *reinterpret_cast<Stored*>(dst + at) = stored;
     } else {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/types.hpp"
@@ -12,6 +15,17 @@
 #include "kernels/host/reduce.hpp"
 
 namespace umbel::kernels {
+
+/// right[i] = left[i] op right[i], by the caller's function. @throws std::runtime_error whatever that throws
+inline void call_user(const UserOp& op, const std::byte* left, std::byte* right, std::size_t count, DType dtype) {
+  try {
+    op.fold(left, right, count, dtype, op.context);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string("the user-defined operator threw an exception: ") + error.what());
+  } catch (...) {
+    throw std::runtime_error("the user-defined operator threw something that is no std::exception");
+  }
+}
 
 /// dst[i] = source 0's element i op source 1's op …, from left to right, by a caller's operator, which overwrites its
 /// right operand: each source is fetched into one of two places in turn, and the result so far, in the other place, is
@@ -32,7 +46,7 @@ void fold_by_user(const UserOp& op, DType dtype, std::byte* dst, int source_coun
     fetch(0, done, now, result);
     for (int k = 1; k < source_count; ++k) {
       fetch(k, done, now, other);
-      op.fold(result, other, now, dtype, op.context);
+      call_user(op, result, other, now, dtype);
       std::swap(result, other);
     }
     kernels::copy(dst + done * size, result, now * size);

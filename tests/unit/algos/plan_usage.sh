@@ -108,6 +108,9 @@ expect 0 'by the figures of a plain cluster' simulate --measured "$folder/plain.
 expect 2 'was measured on 4 ranks, not 5' simulate --measured "$folder/measured.json" --ranks 5
 expect 2 'was measured on 2 nodes, not 4' simulate --measured "$folder/measured.json" --nodes 4
 expect 2 'was measured of all_reduce, not broadcast' simulate --measured "$folder/measured.json" --collective broadcast
+measured barrier.json 's/"all_reduce"/"barrier"/; s/"size_bytes": 1024, "count": 256, "dtype": "fp32", "op": "sum"/"size_bytes": 0, "count": 0, "dtype": "none", "op": "none"/; s/"ring"/"dissemination"/; s/"recursive_doubling"/"hierarchical"/; s/"one_shot"/"direct"/'
+expect 0 'median absolute error of 3 rows: predicted ' simulate --measured "$folder/barrier.json"
+expect 0 'dissemination  ' simulate --measured "$folder/barrier.json"
 measured other.json 's/"all_reduce"/"sendrecv"/'
 expect 2 "there is no collective 'sendrecv'" simulate --measured "$folder/other.json"
 measured later.json 's/"schema": 1/"schema": 2/'
