@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// All-reduce with ranks as threads: every algorithm, placement, size, in-place and not, against scalar code. Virtual
-// nodes talk through UCX over the loopback.
+// What only all-reduce has, with ranks as threads: every type and operator in lines and by programs, the same bits on
+// all ranks, calls of several algorithms back to back. Virtual nodes talk through UCX over the loopback.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <random>
 
 #include "algos/algorithm.hpp"
-#include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 #include "support/reference.hpp"
 
@@ -47,61 +45,9 @@ void check_call(runtime::Communicator& comm, const Case& c, bool in_place) {
     if (output[k] != kMark || output[kCanary + bytes + k] != kMark) throw std::runtime_error("wrote outside: " + what);
 }
 
-/// Another pair of a type and an operator for each number.
-std::pair<DType, RedOp> some_pair(std::uint64_t n) {
-  static const auto pairs = [] {
-    std::vector<std::pair<DType, RedOp>> all;
-    for (DType dtype : all_dtypes())
-      for (RedOp op : all_redops())
-        if (serves(op, dtype)) all.emplace_back(dtype, op);
-    return all;
-  }();
-  constexpr std::uint64_t kStride = 31;  // so that neighbours differ in both
-  return pairs[n * kStride % pairs.size()];
-}
-
 void expect_all_right(const Outcome& outcome) {
   for (std::size_t rank = 0; rank < outcome.size(); ++rank) EXPECT_EQ(outcome[rank], "") << "rank " << rank;
 }
-
-class EveryAlgorithm : public testing::TestWithParam<Placement> {};
-
-TEST_P(EveryAlgorithm, GivesTheReference) {
-  const int p = GetParam().ranks;
-  std::atomic<int> served{0};
-  expect_all_right(run_ranks(p, test_options(GetParam().nodes), [&](runtime::Communicator& comm, Gathering&) {
-    const auto ranks = static_cast<std::size_t>(p);
-    std::uint64_t salt = 0;
-    for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
-      if (!comm.refuses(algorithm.name, {.count = 1, .dtype = DType::fp32, .op = RedOp::sum}).empty()) continue;
-      comm.set_algorithm(algorithm.name);
-      for (std::size_t count :
-           {std::size_t{0}, std::size_t{1}, ranks - 1, ranks, ranks + 1, std::size_t{12345}, std::size_t{70001}}) {
-        ++salt;
-        const auto [dtype, op] = some_pair(salt);
-        // all out of place, all in place, mixed
-        check_call(comm, {count, DType::fp32, RedOp::sum, salt}, salt % 2 == 0);
-        check_call(comm, {count, dtype, op, salt}, (salt + static_cast<std::size_t>(comm.info().rank)) % 2 == 0);
-        if (comm.last_call().algorithm != algorithm.name)
-          throw std::runtime_error(fmt::format("asked for {}, ran {}", algorithm.name, comm.last_call().algorithm));
-      }
-      if (comm.info().rank == 0) ++served;
-    }
-    comm.set_algorithm("auto");
-    for (std::size_t count : {0, 1, 7, 64, 65, 1000, 100000})
-      check_call(comm, {count, DType::fp64, RedOp::sum, ++salt}, salt % 2 == 0);
-  }));
-  EXPECT_GE(served.load(), 3);
-}
-
-INSTANTIATE_TEST_SUITE_P(On, EveryAlgorithm,
-                         placed_on({Placement{1, ""}, Placement{2, ""}, Placement{3, ""}, Placement{4, ""},
-                                    Placement{5, ""}, Placement{8, ""}, Placement{2, "2"}, Placement{4, "2"},
-                                    Placement{5, "2"}, Placement{4, "0,1,0,1"}, Placement{4, "1,1,0,0"},
-                                    Placement{3, "3"}, Placement{4, "0/0,0/1,1/0,1/1"},
-                                    Placement{6, "0/0,0/1,1/0,1/1,1/2,1/2"},
-                                    Placement{8, "0/0/0,0/0/1,0/1/0,0/1/1,1/0/0,1/1/0,1/1/1,1/1/1"}}),
-                         name_of_placement);
 
 TEST(EveryType, GivesTheReferenceInLinesAndByPrograms) {
   expect_all_right(run_ranks(3, test_options(), [](runtime::Communicator& comm, Gathering&) {
