@@ -197,6 +197,24 @@ class NodePairs {
   Flag filled_{}, free_{}, returned_{}, arrived_{}, shown_{}, read_{};
 };
 
+/// On nodes of one rank, whose shares go through slots that nobody else looks at. Every rank does the same at the same
+/// time, and rank 0 stands for all.
+double alone_cost(const CostQuery& query) {
+  const auto width = static_cast<std::size_t>(query.shape.ranks());
+  const double n = static_cast<double>(query.bytes);
+  return pipelined(query, n, width, [&](Schedule& s, const std::vector<double>& chunks) {
+    const CostTerms& t = s.terms();
+    LaneOf give, take, own;
+    for (const double chunk : chunks) {
+      for (int other = 1; other < t.ranks(); ++other) {
+        const Schedule::Task there = s.send(0, 0, chunk, give.next(s, s.work(0, t.copy(chunk), chunk)));
+        s.after(take.next(s, s.work(0, t.copy(chunk), chunk)), there);
+      }
+      own.next(s, s.work(0, t.copy(chunk), chunk));
+    }
+  });
+}
+
 }  // namespace
 
 Program build_node_pairs(Rank rank, const Shape& shape, const Spec& spec, Messages messages) {
@@ -227,23 +245,6 @@ Traffic node_pairs_traffic(const Shape& shape, Messages messages) {
   }
   traffic.sent = std::ranges::max(sent);
   return traffic;
-}
-
-/// Every rank does the same at the same time, and rank 0 stands for all.
-double alone_cost(const CostQuery& query) {
-  const auto width = static_cast<std::size_t>(query.shape.ranks());
-  const double n = static_cast<double>(query.bytes);
-  return pipelined(query, n, width, [&](Schedule& s, const std::vector<double>& chunks) {
-    const CostTerms& t = s.terms();
-    LaneOf give, take, own;
-    for (const double chunk : chunks) {
-      for (int other = 1; other < t.ranks(); ++other) {
-        const Schedule::Task there = s.send(0, 0, chunk, give.next(s, s.work(0, t.copy(chunk), chunk)));
-        s.after(take.next(s, s.work(0, t.copy(chunk), chunk)), there);
-      }
-      own.next(s, s.work(0, t.copy(chunk), chunk));
-    }
-  });
 }
 
 double node_pairs_cost(const CostQuery& query, Messages messages) {

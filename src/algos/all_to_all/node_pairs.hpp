@@ -24,8 +24,6 @@ enum class Messages : std::uint8_t { one_a_pair, one_a_rank };
 
 Program build_node_pairs(Rank rank, const Shape& shape, const Spec& spec, Messages messages);
 Traffic node_pairs_traffic(const Shape& shape, Messages messages);
-/// Seconds on nodes of one rank, whose shares go through slots that nobody else looks at.
-double alone_cost(const CostQuery& query);
 double node_pairs_cost(const CostQuery& query, Messages messages);
 
 }  // namespace umbel::algos::all_to_all
