@@ -89,6 +89,26 @@ TEST(Planner, CallsOfAboutTheSameSizeAreDoneAlike) {
   EXPECT_EQ(other.plan(fp32(kNext - 1)).hash, largest.hash);
 }
 
+TEST(Planner, OfThoseThatAreAlikeTheFirstInTheCatalogIsTaken) {
+  constexpr double kAlike = 1.02, kRounding = 1e-3;
+  const Shape four_nodes = Shape::from_nodes(std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3});
+  int not_the_least = 0;
+  for (std::uint64_t count = 1; count <= 1U << 24U; count *= 2) {  // each the smallest of its class
+    Planner planner(inputs(0, four_nodes));
+    PlanKey key = fp32(count);
+    key.collective = Collective::broadcast;
+    std::vector<Candidate> all = planner.candidates(key);
+    std::erase_if(all, [](const Candidate& one) { return !one.refused.empty(); });
+    double least = all.front().predicted_s;
+    for (const Candidate& one : all) least = std::min(least, one.predicted_s);
+    EXPECT_LE(all.front().predicted_s, least * kAlike) << count;
+    for (const Candidate& one : all)
+      if (one.predicted_s < least * (kAlike - kRounding)) EXPECT_LE(all.front().algorithm, one.algorithm) << count;
+    if (all.front().predicted_s > least) ++not_the_least;
+  }
+  EXPECT_GT(not_the_least, 0) << "the rule was never needed";
+}
+
 TEST(Planner, PlansFitTheWindow) {
   for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
     PlanKey key = fp32(100'000'000);
