@@ -54,11 +54,14 @@ void print(const Placed& placed, const std::vector<Line>& lines) {
 std::string why(const std::vector<Line>& lines) {
   const Line& chosen = lines.front();
   std::string text = fmt::format("{}: ", chosen.candidate.algorithm->name);
-  const bool rival = lines.size() > 1 && lines[1].served();
-  if (rival)
+  const Line* rival = lines.size() > 1 && lines[1].served() ? &lines[1] : nullptr;
+  if (rival != nullptr && chosen.candidate.predicted_s < rival->candidate.predicted_s)
     text += fmt::format("the least predicted time, {:.0f}% below {}",
-                        100 * (1 - chosen.candidate.predicted_s / lines[1].candidate.predicted_s),
-                        lines[1].candidate.algorithm->name);
+                        100 * (1 - chosen.candidate.predicted_s / rival->candidate.predicted_s),
+                        rival->candidate.algorithm->name);
+  else if (rival != nullptr)
+    text +=
+        fmt::format("predicted to take as long as {}, and before it in the catalog", rival->candidate.algorithm->name);
   else
     text += "the only one that is possible";
   if (chosen.simulated())

@@ -76,6 +76,9 @@ void complete(CallOptions& call, const nlohmann::json& document, const std::stri
   const auto collective = document.at("collective").get<std::string>();
   if (!call.collective.empty() && collective_named(call.collective) != collective_named(collective))
     throw InvalidArgument(fmt::format("{} was measured of {}, not {}", path, collective, call.collective));
+  if (const auto known = parse_collective(collective); known && plain(*known) != *known)
+    throw InvalidArgument(
+        fmt::format("{} was measured of {}, whose shares differ: only equal ones are simulated", path, collective));
   call.collective = collective;
   const int ranks = document.at("ranks").get<int>(), nodes = document.at("nodes").get<int>();
   if (call.ranks == 0) call.ranks = ranks;

@@ -19,7 +19,7 @@ namespace umbel::algos {
 
 namespace {
 
-// Of two with the same predicted time the planner takes the first.
+// Of those whose predicted times are nearly the same the planner takes the first.
 
 std::span<const Algorithm> all_reduce_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
@@ -57,8 +57,8 @@ std::span<const Algorithm> broadcast_catalog() {
   static const auto catalog = std::to_array<Algorithm>({
       broadcast::direct(),
       broadcast::hierarchical_tree(),
-      broadcast::hierarchical_chain(),
       broadcast::hierarchical_rails(),
+      broadcast::hierarchical_chain(),
       broadcast::knomial(),
       broadcast::binomial(),
       broadcast::chain(),

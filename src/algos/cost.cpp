@@ -36,16 +36,19 @@ double CostTerms::spill(double bytes) const {
 }
 
 double CostTerms::net_hop(double bytes, double parts, int sharers, double work) const {
-  // Of all that must be done with the bytes on arrival, only the last part's shows, unless it takes longer than the
-  // wire.
-  const double steady = std::max(wire(bytes, sharers) + parts * post() * sharers, work);
-  return message() + steady + std::min(work, wire(bytes, sharers)) / parts;
+  // The first part takes its latency, its wire and its work; of the others the slower of wire and threads shows.
+  const double wire_part = wire(bytes, sharers) / parts, work_part = work / parts;
+  return message() + wire_part + sharers * post() + work_part +
+         (parts - 1) * std::max(wire_part, sharers * post() + work_part);
+}
+
+double CostTerms::local_hop(double bytes, double parts, bool reduces) const {
+  return parts * (flag() + raise()) + copy(bytes) + read(bytes) + (reduces ? fold(bytes) : 0.0);
 }
 
 double CostTerms::hop(double bytes, double parts, int sharers, bool reduces) const {
-  const double work = reduces ? fold(bytes) : copy(bytes);
-  const double local = 2 * parts * flag() + copy(bytes) + read(bytes) + work;
-  return one_node() ? local : std::max(local, net_hop(bytes, parts, sharers, work));
+  const double local = local_hop(bytes, parts, reduces);
+  return one_node() ? local : std::max(local, net_hop(bytes, parts, sharers, reduces ? fold(bytes) : 0.0));
 }
 
 }  // namespace umbel::algos

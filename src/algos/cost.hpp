@@ -8,6 +8,8 @@
 // layer's CMakeLists.txt). Nothing else of <cmath> may take part but what is exact, such as std::frexp.
 #pragma once
 
+#include <algorithm>
+
 #include "algos/algorithm.hpp"
 
 namespace umbel::algos {
@@ -35,10 +37,15 @@ class CostTerms {
   double fold(double bytes, int operands = 2) const { return local_ * query_.model.gamma * bytes * (operands - 1); }
   /// Wire time on a node's link, which `sharers` streams use at once.
   double wire(double bytes, int sharers = 1) const { return query_.model.net_beta * bytes * sharers; }
-  /// A message of no bytes between nodes.
-  double message() const { return query_.model.net_alpha; }
-  /// What a message between nodes costs its ranks beside others that are under way: a part of its latency.
+  /// A message of no bytes between nodes, beside what its ranks do: post().
+  double message() const { return query_.model.net_alpha * (1 - kPostShare); }
+  /// From the first post to the end of the last receive, when a rank sends or gets `count` messages at once.
+  double burst(double count) const { return std::max(message() + (count + 1) * post() / 2, count * post()); }
+  /// What a message between nodes costs its ranks, at both ends together: a part of its latency.
   double post() const { return local_ * query_.model.net_alpha * kPostShare; }
+  /// Of a flag: how long who raises it is busy, and how long it is on its way then.
+  double raise() const { return flag() * kHandlingShare; }
+  double flight() const { return flag() * (1 - kHandlingShare); }
   /// Window slots of `bytes` in all: a factor on what goes through them. They should stay in a core's cache.
   double spill(double bytes) const;
 
@@ -51,7 +58,9 @@ class CostTerms {
   /// `bytes` in `parts` messages between two ranks of a flat algorithm, on the slowest kind of path it uses, with the
   /// handling at both ends; `sharers` such streams share a node's link.
   double hop(double bytes, double parts = 1, int sharers = 1, bool reduces = true) const;
-  /// The same between nodes only.
+  /// Inside a node: into a slot, a flag, out of it or folded with it, and the slot given back.
+  double local_hop(double bytes, double parts, bool reduces) const;
+  /// Between nodes: what is done with the bytes on arrival takes `work`.
   double net_hop(double bytes, double parts, int sharers, double work) const;
 
  private:

@@ -392,6 +392,8 @@ UMBEL_HOST_DEVICE_CALL constexpr std::uint64_t window_offset(const Binding& b, c
 struct Cut {
   std::uint64_t piece_bytes = 1U << 20U;
   std::uint64_t chunk_bytes = 1U << 17U;
+
+  bool operator==(const Cut&) const = default;
 };
 
 /// Binds a call to a program, which must outlive the binding. The same result on every rank for the same `count`,

@@ -3,6 +3,7 @@
 #include "runtime/planner.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -23,11 +24,15 @@ constexpr std::uint64_t kSmallestPiece = 4096;
 
 /// A predicted time as plans are compared by: whole nanoseconds, as less says nothing. Every rank gets the same: a cost
 /// is plain arithmetic in IEEE doubles on agreed figures (algos/cost.hpp), without contraction and without functions
-/// whose last bits depend on the processor. Equal ones keep the order of the catalog, and of the cuts in best_of.
+/// whose last bits depend on the processor. Equal ones keep the order of the cuts in best_of.
 std::int64_t comparable(double seconds) {
   constexpr double kLongest = 1e9;
   return std::llround(std::clamp(seconds, 0.0, kLongest) * 1e9);
 }
+
+/// Algorithms whose times differ by less than this part of the least one are alike: the costs are no better than that,
+/// and the first in the catalog is taken.
+constexpr std::int64_t kAlike = 50;
 
 std::uint16_t hash_of(Collective collective, std::string_view name, const algos::Spec& spec, const Cut& cut) {
   const std::string text = fmt::format("{} {} {} {} {} {} {} {}", umbel::name_of(collective), name, spec.direct,
@@ -36,8 +41,22 @@ std::uint16_t hash_of(Collective collective, std::string_view name, const algos:
   return folded != 0 ? folded : std::uint16_t{1};
 }
 
-std::vector<std::uint64_t> choices_of(std::uint64_t wanted, std::initializer_list<std::uint64_t> choices) {
-  return wanted != 0 ? std::vector<std::uint64_t>{wanted} : std::vector<std::uint64_t>(choices);
+/// @param most  bytes that a cut can be of; all choices beyond come to the same, and only the first of them is tried
+std::vector<std::uint64_t> choices_of(std::uint64_t wanted, std::uint64_t most,
+                                      std::initializer_list<std::uint64_t> choices) {
+  if (wanted != 0) return {wanted};
+  std::vector<std::uint64_t> tried;
+  for (std::uint64_t choice : choices)
+    if (tried.empty() || tried.back() < most) tried.push_back(choice);
+  return tried;
+}
+
+/// Calls of about the same size are done alike, so that a program whose sizes never repeat does not have every
+/// algorithm weighed anew for each: @return the smallest count of the class, of which there are eight to a doubling.
+std::uint64_t size_class(std::uint64_t count) {
+  constexpr int kBitsKept = 4;
+  const int dropped = std::max(0, static_cast<int>(std::bit_width(count)) - kBitsKept);
+  return count >> dropped << dropped;
 }
 
 }  // namespace
@@ -76,10 +95,11 @@ double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
 std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorithm, const PlanKey& key) const {
   std::optional<Choice> best;
   const std::uint64_t bytes = key.count * key.elem_bytes;
+  const std::uint64_t most = ranked(key.collective) ? bytes * static_cast<std::uint64_t>(in_.shape.ranks()) : bytes;
   constexpr std::uint64_t kK = 1024;
-  const auto chunks = choices_of(in_.chunk_bytes, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
-  const auto pieces = choices_of(in_.piece_bytes, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
-  const auto channels = choices_of(static_cast<std::uint64_t>(in_.channels), {1});
+  const auto chunks = choices_of(in_.chunk_bytes, most, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
+  const auto pieces = choices_of(in_.piece_bytes, most, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
+  const auto channels = choices_of(static_cast<std::uint64_t>(in_.channels), 1, {1});
   for (int direct = 0; direct <= (in_.direct ? 1 : 0); ++direct) {
     for (std::uint64_t channel_count : channels) {
       const algos::Spec spec{.direct = direct != 0,
@@ -96,6 +116,7 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
                     .cost = 0};
       choice.cost = comparable(cost_of(choice, bytes));
       auto try_cut = [&](Cut cut) {
+        if (cut == choice.cut) return;
         Choice other = choice;
         other.cut = cut;
         other.cost = comparable(cost_of(other, bytes));
@@ -172,6 +193,14 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
   return plan;
 }
 
+const Planner::Considered& Planner::considered(PlanKey key) {
+  key.count = size_class(key.count);
+  const auto found = considered_.find(key);
+  if (found != considered_.end()) return found->second;
+  if (considered_.size() >= kPlansKept) considered_.clear();
+  return considered_.emplace(key, consider(key)).first->second;
+}
+
 Planner::Considered Planner::consider(const PlanKey& key) const {
   const auto catalog = algos::catalog(key.collective);
   Considered all;
@@ -192,11 +221,18 @@ Planner::Considered Planner::consider(const PlanKey& key) const {
     if (!refusal.empty()) all.refused.emplace_back(&algorithm, std::move(refusal));
   }
   std::ranges::stable_sort(all.choices, {}, &Choice::cost);
+  if (all.choices.empty()) return all;
+  const auto alike = std::ranges::find_if(all.choices, [&](const Choice& choice) {
+    return choice.cost - all.choices.front().cost > all.choices.front().cost / kAlike;
+  });
+  const auto chosen = std::min_element(all.choices.begin(), alike,
+                                       [](const Choice& a, const Choice& b) { return a.algorithm < b.algorithm; });
+  std::rotate(all.choices.begin(), chosen, chosen + 1);
   return all;
 }
 
 Plan Planner::make(const PlanKey& key) {
-  const Considered all = consider(key);
+  const Considered& all = considered(key);
   std::string reason = all.refused.empty()
                            ? fmt::format("no algorithm of {} serves this shape", umbel::name_of(key.collective))
                            : all.refused.back().second;
@@ -213,7 +249,7 @@ Plan Planner::make(const PlanKey& key) {
 }
 
 std::vector<Candidate> Planner::candidates(const PlanKey& key) {
-  const Considered all = consider(key);
+  const Considered& all = considered(key);
   std::vector<Candidate> served, refused;
   for (const Choice& choice : all.choices) {
     Candidate candidate{.algorithm = choice.algorithm, .spec = choice.spec, .cut = choice.cut, .refused = {}};

@@ -14,10 +14,12 @@
 // per rank n(p−1), for shares of n. Any p, any shape, any size. Determinism: nothing is folded. Source: Bruck et al.,
 // "Efficient algorithms for all-to-all communications in multiport message-passing systems", 1997.
 #include <algorithm>
+#include <optional>
 
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/all_gather/exchange.hpp"
 #include "algos/order.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::all_gather {
 namespace {
@@ -42,16 +44,87 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = floor_log2(p), .sent = static_cast<double>(p - 1)};
 }
 
+/// Inside a node ranks whose runs wrap around have other messages than the rest, and these wait for them.
+class NodeTasks {
+ public:
+  NodeTasks(const CostQuery& query, int longest, Schedule& schedule, const std::vector<double>& chunks)
+      : p_(query.shape.ranks()),
+        depth_(static_cast<std::size_t>(query.spec.depth)),
+        s_(schedule),
+        chunks_(chunks),
+        lanes_(static_cast<std::size_t>(p_)) {
+    for (const double chunk : chunks) share_ += chunk / longest;
+    for (Rank rank = 0; rank < p_; ++rank) next(rank, s_.terms().copy(share_));
+  }
+
+  void step(int distance, int missing) {
+    reads_.assign(lanes_.size(), {});
+    for (std::size_t k = 0; k < chunks_.size(); ++k)
+      for (std::size_t m = 0; m < (missing > 1 ? 2U : 1U); ++m) exchange(distance, missing, k, m);
+  }
+
+ private:
+  Schedule::Task next(Rank rank, double seconds) {
+    return lanes_[static_cast<std::size_t>(rank)].next(s_, s_.work(rank, seconds));
+  }
+
+  /// Bytes of chunk `k` of message `m` of a run, and whether there is such a message.
+  std::optional<double> bytes(int first, int missing, std::size_t k, std::size_t m) const {
+    const std::vector<Run> runs = wrapped(0, first, missing, p_);
+    if (m >= runs.size()) return std::nullopt;
+    return std::clamp(runs[m].shares * share_ - static_cast<double>(k) * chunks_[0], 0.0, chunks_[0]);
+  }
+
+  void exchange(int distance, int missing, std::size_t k, std::size_t m) {
+    const CostTerms& t = s_.terms();
+    std::vector<Schedule::Task> shown(lanes_.size(), Schedule::kNone);
+    for (Rank rank = 0; rank < p_; ++rank) {
+      const auto out = bytes(rank, missing, k, m);
+      if (!out) continue;
+      const Schedule::Task task = shown[static_cast<std::size_t>(rank)] = next(rank, t.copy(*out) + t.raise());
+      const auto& read = reads_[static_cast<std::size_t>(modulo(rank - distance, p_))];
+      if (read.size() >= depth_) s_.after(task, read[read.size() - depth_], t.flight());
+    }
+    for (Rank rank = 0; rank < p_; ++rank) {
+      const Rank from = (rank + distance) % p_;
+      const auto in = bytes(from, missing, k, m);
+      if (!in) continue;
+      reads_[static_cast<std::size_t>(rank)].push_back(next(rank, t.read(*in) + t.raise()));
+      s_.after(reads_[static_cast<std::size_t>(rank)].back(), shown[static_cast<std::size_t>(from)], t.flight());
+    }
+  }
+
+  int p_;
+  std::size_t depth_;
+  Schedule& s_;
+  const std::vector<double>& chunks_;
+  std::vector<LaneOf> lanes_;
+  std::vector<std::vector<Schedule::Task>> reads_;  // in this step, by rank
+  double share_ = 0;
+};
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
+  if (p == 1) return t.copy(t.bytes());
   double time = t.copy(t.bytes());
+  std::vector<Round> rounds;
+  int longest = 1;
   for (int distance = 1; distance < p; distance *= 2) {
     const int missing = std::min(distance, p - distance);
+    longest = std::max(longest, missing);
     // Some rank's run wraps, and all wait for it.
+    const double half = missing / 2;
+    rounds.push_back({.runs = missing > 1 ? std::vector<double>{missing - half, half} : std::vector<double>{1},
+                      .needs = missing > 1 ? floor_log2(missing - 1) + 1 : 0});
     time += step_cost(t, missing, missing > 1 ? 2 : 1, ranks_leaving(query.shape, distance));
   }
-  return time;
+  if (!t.one_node()) return alike(query.shape) ? rounds_cost(query, rounds, longest) : time;
+  const std::size_t width = 2 * rounds.size() * static_cast<std::size_t>(p);
+  return pipelined(query, longest * t.bytes(), width, [&](Schedule& schedule, const std::vector<double>& chunks) {
+    NodeTasks tasks(query, longest, schedule, chunks);
+    for (int distance = 1; distance < p; distance *= 2) tasks.step(distance, std::min(distance, p - distance));
+  });
 }
 
 }  // namespace

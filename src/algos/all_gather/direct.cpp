@@ -16,6 +16,8 @@
 // Steps 1; bytes that leave a rank n(p−1), read by its peers, for shares of n. Any p up to 256, one node, any size.
 // Determinism: nothing is folded. Source: the direct all-gather of MSCCL++; Chan et al., "Collective communication:
 // theory, practice, and experience", 2007.
+#include <algorithm>
+
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/builder.hpp"
 #include "algos/cost.hpp"
@@ -76,11 +78,14 @@ double cost(const CostQuery& query) {
   const int p = t.ranks();
   const double n = t.bytes();
   if (p == 1) return t.copy(n);
-  if (query.spec.direct) return t.copy(n) + 2 * t.flags(p - 1) + (p - 1) * t.read_direct(n);
+  // All raise their flags at the same time, and the last one's is on its way while the own share is copied.
+  const double raises = (p - 1) * t.raise();
+  if (query.spec.direct) return t.copy(n) + 2 * raises + (p - 1) * t.read_direct(n) + 2 * t.flight();
   const double chunks = t.chunks(n);
   // A rank reads the slots of all others: together they should stay in its cache.
   const double slots = t.spill(n / chunks * kSlots * p);
-  return chunks * t.flags(p - 1) + 2 * t.copy(n) + (p - 1) * t.read(n) * slots;
+  const double waits = std::max(0.0, t.flight() - t.copy(n / chunks));
+  return 2 * t.copy(n) + chunks * (raises + waits) + (p - 1) * t.read(n) * slots;
 }
 
 }  // namespace

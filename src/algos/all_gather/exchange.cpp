@@ -6,6 +6,7 @@
 #include <map>
 
 #include "algos/builder.hpp"
+#include "algos/schedule.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::all_gather {
@@ -133,9 +134,65 @@ Program write_exchange(Rank rank, const Shape& shape, const Spec& spec, const La
 double step_cost(const CostTerms& terms, double shares, int messages, int sharers) {
   const double bytes = shares * terms.bytes();
   const double parts = messages * terms.chunks(bytes / messages);
-  const double local = 2 * parts * terms.flag() + terms.copy(bytes) + terms.read(bytes);
+  const double local = parts * (terms.flag() + terms.raise()) + terms.copy(bytes) + terms.read(bytes);
   const double remote = terms.message() + sharers * parts * terms.post() + terms.wire(bytes, sharers);
   return sharers == 0 ? local : std::max(local, remote);
+}
+
+namespace {
+
+/// Every rank does the same at the same time, and rank 0 stands for all: what goes out comes in.
+void write_rounds(const std::vector<Round>& rounds, int longest_run, bool one_node, Schedule& s,
+                  const std::vector<double>& chunks) {
+  const CostTerms& t = s.terms();
+  double share = 0;
+  for (const double chunk : chunks) share += chunk / longest_run;
+  LaneOf memory;
+  memory.next(s, s.work(0, t.copy(share)));
+  std::vector<Schedule::Task> landed;  // by round: all of it
+  for (const Round& round : rounds) {
+    const Schedule::Task ready = one_node ? Schedule::kNone : memory.next(s, s.work(0, 0));
+    for (int before = 0; before < round.needs && !one_node; ++before)
+      s.after(ready, landed[static_cast<std::size_t>(before)]);
+    const Schedule::Task all = s.work(0, 0);
+    for (std::size_t k = 0; k < chunks.size(); ++k) {
+      for (const double run : round.runs) {
+        const double bytes = std::clamp(run * share - static_cast<double>(k) * chunks[0], 0.0, chunks[0]);
+        if (!one_node) {
+          s.after(all, s.send(0, 0, bytes, ready));
+          continue;
+        }
+        const Schedule::Task shown = memory.next(s, s.work(0, t.copy(bytes) + t.raise()));
+        s.after(memory.next(s, s.work(0, t.read(bytes) + t.raise())), shown, t.flight());
+      }
+    }
+    landed.push_back(all);
+  }
+}
+
+}  // namespace
+
+double net_ring_cost(const CostQuery& query, int members) {
+  const CostTerms t(query);
+  return pipelined(query, t.bytes(), static_cast<std::size_t>(members),
+                   [&](Schedule& s, const std::vector<double>& chunks) {
+                     LaneOf memory;
+                     std::vector<Schedule::Task> there;
+                     for (const double chunk : chunks) there.push_back(memory.next(s, s.work(0, t.copy(chunk), chunk)));
+                     for (int step = 1; step < members; ++step)
+                       for (std::size_t k = 0; k < chunks.size(); ++k) there[k] = s.send(0, 0, chunks[k], there[k]);
+                   });
+}
+
+bool alike(const Shape& shape) { return shape.nodes() == 1 || shape.largest_node() == 1; }
+
+double rounds_cost(const CostQuery& query, const std::vector<Round>& rounds, int longest_run) {
+  const CostTerms t(query);
+  std::size_t width = 0;
+  for (const Round& round : rounds) width += round.runs.size();
+  return pipelined(query, longest_run * t.bytes(), width, [&](Schedule& schedule, const std::vector<double>& chunks) {
+    write_rounds(rounds, longest_run, t.one_node(), schedule, chunks);
+  });
 }
 
 }  // namespace umbel::algos::all_gather

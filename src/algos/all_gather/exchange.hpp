@@ -45,4 +45,18 @@ Program write_exchange(Rank rank, const Shape& shape, const Spec& spec, const La
 /// to other nodes.
 double step_cost(const CostTerms& terms, double shares, int messages, int sharers);
 
+/// Seconds of a ring of `members` nodes of one rank, by a schedule.
+double net_ring_cost(const CostQuery& query, int members);
+
+/// A step as all ranks have it.
+struct Round {
+  std::vector<double> runs;  ///< messages that a rank sends, in shares
+  int needs = 0;             ///< steps, from the first one, of which it sends something on
+};
+
+/// Whether all ranks have the same to do: they share a node, or none shares one.
+bool alike(const Shape& shape);
+/// Seconds of the whole exchange, by a schedule of what its lanes do. @pre alike()
+double rounds_cost(const CostQuery& query, const std::vector<Round>& rounds, int longest_run);
+
 }  // namespace umbel::algos::all_gather

@@ -25,8 +25,8 @@
 
 #include "algos/all_gather/all_gather.hpp"
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
 #include "algos/order.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::all_gather {
 namespace {
@@ -136,10 +136,11 @@ double cost(const CostQuery& query) {
   const double n = t.bytes(), all = n * t.ranks();
   const int mates = query.shape.largest_node() - 1;
   double time = t.copy(n) + (mates > 0 ? 2 * t.flags(mates) + t.read(all) : t.copy(all)) * t.spill(all);
-  for (const Exchange::Round& round : Exchange(query.shape).rounds(0)) {
-    double shares = 0;
-    for (const Range& range : round.out) shares += range.blocks;
-    time += t.message() + static_cast<double>(round.out.size()) * t.post() + t.wire(shares * n);
+  // The last leader's runs of shares wrap around the last rank, and all wait for it.
+  for (const Exchange::Round& round : Exchange(query.shape).rounds(t.nodes() - 1)) {
+    Schedule schedule(query);  // what comes in is what goes out
+    for (const Range& range : round.out) schedule.send(0, 0, range.blocks * n);
+    time += schedule.run();
   }
   return time;
 }

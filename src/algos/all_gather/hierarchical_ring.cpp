@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "algos/all_gather/all_gather.hpp"
-#include "algos/cost.hpp"
+#include "algos/all_gather/exchange.hpp"
 #include "algos/lanes/rails.hpp"
 #include "algos/stream.hpp"
 
@@ -195,6 +195,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
+  if (query.shape.largest_node() == 1) return net_ring_cost(query, t.nodes());
   const Rails rails(query.shape);
   const double n = t.bytes(), chunks = t.chunks(n);
   const int bundle = rails.largest_bundle(), mates = query.shape.largest_node() - 1;

@@ -50,6 +50,12 @@ double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
+  if (alike(query.shape)) {
+    std::vector<Round> rounds{{.runs = {1}, .needs = 0}};
+    while (static_cast<int>(rounds.size()) < p / 2)
+      rounds.push_back({.runs = {2}, .needs = static_cast<int>(rounds.size())});
+    return rounds_cost(query, rounds, p > 2 ? 2 : 1);
+  }
   const int sharers = ranks_leaving(query.shape, 1);
   return t.copy(t.bytes()) + step_cost(t, 1, 1, sharers) + (p / 2 - 1) * step_cost(t, 2, 1, sharers);
 }

@@ -19,7 +19,7 @@
 #include <algorithm>
 
 #include "algos/all_gather/all_gather.hpp"
-#include "algos/cost.hpp"
+#include "algos/all_gather/exchange.hpp"
 #include "algos/order.hpp"
 #include "algos/stream.hpp"
 
@@ -129,6 +129,7 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const int rings = query.spec.channels;
   const double part = t.bytes() / rings;
+  if (rings == 1 && query.shape.largest_node() == 1) return net_ring_cost(query, p);
   return t.copy(t.bytes()) + (p - 1) * rings * t.hop(part, t.chunks(part), 1, false);
 }
 

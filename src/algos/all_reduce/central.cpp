@@ -14,6 +14,7 @@
 // Steps 2; bytes sent by the busiest rank, rank 0, n(p−1). Any p, any shape, any size.
 // Determinism: one fold in rank order, rounded after each operand; all ranks get the same bits.
 // Source: Li et al., "Scaling distributed machine learning with the parameter server", 2014.
+#include <algorithm>
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"
@@ -107,11 +108,15 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const int mates = static_cast<int>(query.shape.peers_of(kRoot).size()) - 1;
   const int remote = p - 1 - mates;
-  const double n = t.bytes();
-  const double folds = (p - 1) * t.fold(n);
-  const double net = remote > 0 ? 2 * (t.message() + t.wire(n, remote) + t.pieces() * remote * t.post()) : 0.0;
-  const double local = 2 * t.pieces() * t.flags(mates) + mates * (2 * t.read(n) + t.copy(n));
-  return folds + net + local;
+  const double piece = t.bytes() / t.pieces();
+  // Rank 0's thread with a piece, and its link, each direction. Around them the ends: in from a rank, out to another.
+  double turn = (p - 1) * t.fold(piece) + std::max(0, remote - 1) * t.post();
+  double ends = remote > 0 ? 2 * (t.message() + t.post() + t.wire(piece, remote)) : 0.0;
+  if (mates > 0) {
+    turn += mates * (t.read(piece) + 2 * t.raise()) + t.copy(piece);
+    ends = std::max(ends, t.copy(piece) + t.flag() + t.flight() + t.read(piece) + t.raise());
+  }
+  return ends + turn + (t.pieces() - 1) * std::max(turn, t.wire(piece, remote));
 }
 
 }  // namespace

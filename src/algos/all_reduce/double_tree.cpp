@@ -58,15 +58,8 @@ bool canonical(const Shape& shape, const Spec&) {
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
-  const int p = t.ranks();
-  if (p == 1) return t.copy(t.bytes());
-  const double half = t.bytes() / kTrees;
-  const double chunks = t.chunks(half);
-  const double chunk = half / chunks;
-  // A chunk of each tree goes up and down; then the messages of an inner rank, two children and a parent, up and down,
-  // and its leaf in the other tree set the pace. Few edges leave a node; its ranks' messages mostly stay inside.
-  const double way = floor_log2(p) * (t.hop(chunk, 1, kTrees) + t.hop(chunk, 1, kTrees, false));
-  return way + (chunks - 1) * 4 * t.hop(chunk);
+  if (t.ranks() == 1) return t.copy(t.bytes());
+  return trees_cost(query, kTrees, double_tree_place);
 }
 
 }  // namespace

@@ -82,9 +82,18 @@ Span doubling_span(const std::vector<Span>& members) {
 }
 
 bool round_leaves_nodes(const Shape& shape, int bit) {
-  for (Rank rank = 0; rank + bit < shape.ranks(); ++rank)
-    if ((rank & bit) == 0 && !shape.same_node(rank, rank + bit)) return true;
+  const int p = shape.ranks();
+  for (int number = 0; number < 1 << floor_log2(p); ++number)
+    if ((number & bit) == 0 && !shape.same_node(PairedRole::member(number, p), PairedRole::member(number | bit, p)))
+      return true;
   return false;
+}
+
+bool pairs_share_nodes(const Shape& shape) {
+  for (Rank rank = 0; rank < shape.ranks(); ++rank)
+    if (const int pair = PairedRole::of(rank, shape.ranks()).pair; pair >= 0 && !shape.same_node(rank, pair))
+      return false;
+  return true;
 }
 
 Doubling::Doubling(Builder& builder, LaneRef memory, const DoublingSetup& setup)

@@ -61,6 +61,8 @@ Span doubling_span(const std::vector<std::vector<Span>>& members);
 Span doubling_span(const std::vector<Span>& members);
 /// Whether some two ranks that differ in `bit` of their number, and exchange in that round, are on different nodes.
 bool round_leaves_nodes(const Shape& shape, int bit);
+/// Whether the two ranks of every pair are on one node.
+bool pairs_share_nodes(const Shape& shape);
 
 /// Writes one member's lanes. exchange() is to be called once, in a loop over pieces.
 class Doubling {

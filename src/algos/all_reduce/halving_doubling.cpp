@@ -54,12 +54,16 @@ double cost(const CostQuery& query) {
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
   const double piece = t.bytes() / t.pieces();
-  double time = halving_blocks(p) == p ? 0.0 : t.hop(piece) + t.hop(piece, 1, 1, false);
+  double time = t.one_node() ? t.copy(piece / 2) : 0.0;  // all that is handed on, but what it was given last
+  if (halving_blocks(p) != p && pairs_share_nodes(query.shape))
+    time += 2 * (t.flag() + t.copy(piece) + t.read(piece)) + t.fold(piece);
+  else if (halving_blocks(p) != p)
+    time += t.net_hop(piece, 1, 1, t.fold(piece)) + t.net_hop(piece, 1, 1, 0);
   double half = piece / 2;
   for (int bit = 1; 2 * bit <= p; bit <<= 1, half /= 2) {
     // Two exchanges in lock-step; all of a node's ranks send at the same time.
     const double slots = t.spill(4 * half);  // two images
-    const double local = 3 * t.flag() + 2 * (t.copy(half) + t.read(half)) * slots + t.fold(half);
+    const double local = 2 * t.flag() + (t.copy(half) + 2 * t.read(half)) * slots + t.fold(half);
     const int sharers = query.shape.largest_node();
     const double remote = 2 * (t.message() + sharers * t.post() + t.wire(half, sharers)) + t.fold(half);
     time += round_leaves_nodes(query.shape, bit) ? remote : local;

@@ -110,7 +110,7 @@ double cost(const CostQuery& query) {
   const double moved = share * (blocks - 1) / blocks;
   double exchange =
       2 * floor_log2(count) * (t.message() + shards * t.post()) + 2 * t.wire(moved, shards) + t.fold(moved);
-  if (blocks != count) exchange += 2 * (t.message() + t.wire(share, shards)) + t.fold(share);
+  if (blocks != count) exchange += 2 * (t.message() + shards * t.post() + t.wire(share, shards)) + t.fold(share);
   exchange += levels_cost(query, groups, piece, 1);
   const double inner = inner_cost(query, piece, groups.paths());
   return CostTerms::pipeline(1, std::max(exchange, inner), t.pieces()) + std::min(exchange, inner);

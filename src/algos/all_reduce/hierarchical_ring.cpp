@@ -110,7 +110,7 @@ double cost(const CostQuery& query) {
   const double block = share / count;
   const double chunks = t.chunks(t.bytes() / shards / groups.paths() / count);
   // The shards' rings share the node's link and its cores.
-  double ring = (count - 1) * (t.net_hop(block, chunks, shards, t.fold(block)) + t.net_hop(block, chunks, shards, 0));
+  double ring = ring_cost(query, count, block, shards);
   ring += levels_cost(query, groups, t.bytes(), count * chunks);
   const double inner = inner_cost(query, t.bytes(), groups.paths() * count * chunks);
   // The phases overlap: of the inner ones the first unit in and the last one out show, or all that they are longer.

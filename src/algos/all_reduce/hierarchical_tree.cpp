@@ -120,6 +120,8 @@ bool canonical(const Shape& shape, const Spec& spec) {
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const Groups groups(query.shape);
+  // Without node-mates and levels the trees are all that there is.
+  if (query.shape.largest_node() == 1 && groups.levels() == 0) return trees_cost(query, kTrees, double_tree_place);
   const int count = groups.count(), shards = groups.shards();
   const double share = t.bytes() / shards * groups.largest_share();
   const double chunks = t.chunks(t.bytes() / shards / groups.paths() / kTrees);

@@ -41,13 +41,8 @@ bool canonical(const Shape&, const Spec&) { return true; }
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
-  const int p = t.ranks();
-  if (p == 1) return t.copy(t.bytes());
-  const double chunks = t.chunks(t.bytes());
-  const double chunk = t.bytes() / chunks;
-  // A chunk goes up and down the tree; the root's turn, a chunk from and to each child, sets the pace of the others.
-  const double way = floor_log2(p) * (t.hop(chunk) + t.hop(chunk, 1, 1, false));
-  return way + (chunks - 1) * 2 * ceil_log2(p) * t.hop(chunk);
+  if (t.ranks() == 1) return t.copy(t.bytes());
+  return trees_cost(query, 1, [](int, int member, int members) { return binomial_place(member, members); });
 }
 
 }  // namespace

@@ -65,7 +65,12 @@ double cost(const CostQuery& query) {
   const int rings = query.spec.channels;
   const double block = terms.bytes() / p / rings;
   const double chunks = terms.chunks(block);
-  return (p - 1) * rings * (terms.hop(block, chunks) + terms.hop(block, chunks, 1, false));
+  // Its slots and its left neighbour's go through a rank's cache.
+  const double spill = terms.spill(2 * query.spec.depth * block / chunks) - 1;
+  const double local = (p - 1) * rings *
+                       (terms.local_hop(block, chunks, true) + terms.local_hop(block, chunks, false) +
+                        2 * spill * (terms.copy(block) + terms.read(block)));
+  return terms.one_node() ? local : std::max(ring_cost(query, p, block, rings), local);
 }
 
 }  // namespace

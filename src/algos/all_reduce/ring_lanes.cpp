@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "algos/order.hpp"
+#include "algos/schedule.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::all_reduce {
@@ -172,5 +173,47 @@ class Ring {
 }  // namespace
 
 void write_ring(Builder& builder, const RingSetup& setup) { Ring(builder, setup).write(); }
+
+namespace {
+
+/// Every member does the same at the same time, and rank 0 stands for all.
+void write_steps(int members, Schedule& s, const std::vector<double>& chunks) {
+  LaneOf memory;
+  Schedule::Task sent = Schedule::kNone;  // when the last partial sum leaves
+  std::vector<Schedule::Task> there(chunks.size());
+  for (int step = 0; step < members - 1; ++step) {
+    for (std::size_t k = 0; k < chunks.size(); ++k) {
+      sent = memory.last();
+      const Schedule::Task arrived = s.send(0, 0, chunks[k], sent);
+      there[k] = memory.next(s, s.work(0, s.terms().fold(chunks[k]), 2 * chunks[k]));
+      s.after(there[k], arrived);
+    }
+  }
+  for (std::size_t k = 0; k < chunks.size(); ++k) {
+    const Schedule::Task ready = s.work(0, 0);
+    s.after(ready, there[k]);
+    s.after(ready, sent);
+    there[k] = s.send(0, 0, chunks[k], ready);
+  }
+  for (int step = 1; step < members - 1; ++step)
+    for (std::size_t k = 0; k < chunks.size(); ++k) there[k] = s.send(0, 0, chunks[k], there[k]);
+}
+
+}  // namespace
+
+double ring_cost(const CostQuery& query, int members, double block, int sharers) {
+  const CostTerms t(query);
+  if (sharers == 1)
+    return pipelined(
+        query, block, static_cast<std::size_t>(members),
+        [&](Schedule& schedule, const std::vector<double>& chunks) { write_steps(members, schedule, chunks); });
+  const double chunks = t.chunks(block), wire = t.wire(block / chunks, sharers), fold = t.fold(block / chunks);
+  const double latency = t.message() + sharers * t.post();
+  // A step takes as long as its first chunk is on its way and folded, or as its chunks follow one another.
+  const double gathering = latency + wire, reducing = gathering + fold;
+  const double gather_pace = std::max(wire, sharers * t.post()), pace = std::max(wire, sharers * t.post() + fold);
+  return (members - 1) * std::max(reducing, chunks * pace) + (members - 2) * std::max(gathering, chunks * gather_pace) +
+         gathering + (chunks - 1) * gather_pace;
+}
 
 }  // namespace umbel::algos::all_reduce

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algos/builder.hpp"
+#include "algos/cost.hpp"
 
 namespace umbel::algos::all_reduce {
 
@@ -30,5 +31,9 @@ constexpr int ring_slots(int depth) { return 2 * depth; }
 
 /// Writes the lanes of one member. @pre at least two members
 void write_ring(Builder& builder, const RingSetup& setup);
+
+/// Seconds that a ring of `members` over a network takes for blocks of `block` bytes; `sharers` rings share a node's
+/// link.
+double ring_cost(const CostQuery& query, int members, double block, int sharers);
 
 }  // namespace umbel::algos::all_reduce

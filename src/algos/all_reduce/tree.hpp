@@ -9,6 +9,7 @@
 
 #include "algos/builder.hpp"
 #include "algos/canonical.hpp"
+#include "algos/cost.hpp"
 #include "algos/lanes/tree.hpp"
 #include "algos/stream.hpp"
 
@@ -38,5 +39,8 @@ Span double_tree_span(int tree, const std::vector<Span>& members);
 
 /// Writes the lanes of one tree.
 void write_tree(Builder& builder, const TreePlace& place, const TreeSetup& setup);
+
+/// Seconds that `trees` trees over all ranks take for equal parts of the call, by a schedule of what their lanes do.
+double trees_cost(const CostQuery& query, int trees, TreePlace (*place_of)(int tree, int member, int members));
 
 }  // namespace umbel::algos::all_reduce

@@ -25,6 +25,7 @@
 // Steps 2; bytes that leave a rank 2n(p−1)/p, read by its peers. Any p up to 256, one node, any size.
 // Determinism: each block is folded once, in rank order, rounded once, and copied; or, `ordered`, as the canonical
 // tree. Source: the two-shot all-reduce of MSCCL++ and of NVIDIA's TensorRT-LLM kernels.
+#include <algorithm>
 #include <vector>
 
 #include "algos/all_reduce/all_reduce.hpp"
@@ -115,11 +116,15 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const double block = t.bytes() / p;
   const double fold = t.fold(block, p);
-  if (query.spec.direct) return (2 + 2 * t.pieces()) * t.flags(p - 1) + 2 * (p - 1) * t.read_direct(block) + fold;
+  const double raises = (p - 1) * t.raise();
+  if (query.spec.direct) return (2 + t.pieces()) * raises + 3 * t.flight() + 2 * (p - 1) * t.read_direct(block) + fold;
   const double own_copies = t.copy(t.bytes());  // all blocks but one in, one out
   // What is shown, a piece each, and the results, a block each; a peer's are read through the same cache.
   const double slots = (t.bytes() / t.pieces() + 2 * block / t.pieces()) * query.spec.depth;
-  return 2 * t.pieces() * t.flags(p - 1) + (own_copies + 2 * (p - 1) * t.read(block)) * t.spill(slots) + fold;
+  // The first flag is waited for when there is no other piece to show meanwhile; the last one while the own block is
+  // copied.
+  const double waits = (t.pieces() > 1 ? 0.0 : t.flight()) + std::max(0.0, t.flight() - t.copy(block / t.pieces()));
+  return 2 * t.pieces() * raises + waits + (own_copies + 2 * (p - 1) * t.read(block)) * t.spill(slots) + fold;
 }
 
 }  // namespace

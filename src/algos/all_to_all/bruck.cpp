@@ -184,14 +184,23 @@ double cost(const CostQuery& query) {
   const double part = t.bytes() / chunks;
   const int steps = ceil_log2(p);
   const double spill = t.spill(steps * most_items(p) * part);
-  double time = t.copy(part) + (p - 1) * t.read(part);  // the own share; at last, those of all others
+  // What has arrived lies in a node-mate's window, or, from the net, in the own one.
+  const double held = mates > 1 ? t.read(part) * spill : t.copy(part) * spill;
+  double time = t.copy(part) + (p - 1) * held;  // the own share; at last, those of all others
   for (int k = 0; k < steps; ++k) {
-    const double bytes = static_cast<double>(items_of(k, p).size()) * part;
+    const std::vector<int> items = items_of(k, p);
+    const auto fresh = std::ranges::count_if(items, [&](int i) { return (bits(i) & ((1U << k) - 1)) == 0; });
+    const auto moved = static_cast<double>(items.size());
     // As many ranks of a node reach beyond it as the step goes places.
     const int beyond = t.one_node() ? 0 : std::min(1 << k, mates);
-    const double message = beyond == 0 ? 0.0 : t.message() + 2 * t.post() + t.wire(bytes, beyond);
-    time += t.read(bytes) * spill + std::max(2 * t.flag(), message);
+    const double message = t.message() + beyond * t.post() + t.wire(moved * part, beyond);
+    time += static_cast<double>(fresh) * t.copy(part) * spill + (moved - static_cast<double>(fresh)) * held;
+    // A flag that it is there, one that it has been read.
+    time += beyond == 0 ? t.flag() + t.raise() : message;
   }
+  // The last step's message may say that another step's has been read.
+  if (steps > 1 && t.one_node() && p != 1 << steps && std::has_single_bit(bits(p - (1 << (steps - 1)))))
+    time -= t.raise();
   return chunks * time;
 }
 

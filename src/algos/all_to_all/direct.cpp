@@ -15,7 +15,6 @@
 // Determinism: data is moved only.
 // Source: the direct exchange of Thakur, Rabenseifner & Gropp 2005.
 #include "algos/all_to_all/all_to_all.hpp"
-#include "algos/cost.hpp"
 #include "algos/lanes/pairs.hpp"
 
 namespace umbel::algos::all_to_all {
@@ -31,17 +30,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = p > 1 ? 1 : 0, .sent = static_cast<double>(p - 1)};
 }
 
-double cost(const CostQuery& query) {
-  const CostTerms t(query);
-  const int mates = t.ranks() - 1;
-  const double n = t.bytes();
-  const double own = t.copy(n);
-  if (mates == 0) return own;
-  if (query.spec.direct) return own + 2 * t.flags(mates) + mates * t.read_direct(n);
-  const double chunks = t.chunks(n);
-  const double slots = mates * query.spec.depth * n / chunks;
-  return own + chunks * t.flags(mates) + mates * (t.copy(n) + t.read(n)) * t.spill(slots);
-}
+double cost(const CostQuery& query) { return pairs_of_all_cost(query, query.shape.ranks() - 1); }
 
 }  // namespace
 

@@ -102,6 +102,7 @@ double cost(const CostQuery& query) {
   const Shape& shape = query.shape;
   const int ranks = shape.largest_node(), mates = ranks - 1;
   const int remote = t.ranks() - shape.smallest_node();
+  if (ranks == 1) return pairs_of_all_cost(query, 0);
   const double n = t.bytes(), bundle = ranks * ranks * n;
   const double chunks = t.chunks(bundle);
   const double given = t.nodes() - 1, sent = std::ceil(given / shape.smallest_node());  // of a rank, and received

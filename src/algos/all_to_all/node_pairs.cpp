@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
 #include "algos/lanes/pairs.hpp"
 #include "algos/order.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::all_to_all {
 namespace {
@@ -197,6 +197,24 @@ class NodePairs {
   Flag filled_{}, free_{}, returned_{}, arrived_{}, shown_{}, read_{};
 };
 
+/// On nodes of one rank, whose shares go through slots that nobody else looks at. Every rank does the same at the same
+/// time, and rank 0 stands for all.
+double alone_cost(const CostQuery& query) {
+  const auto width = static_cast<std::size_t>(query.shape.ranks());
+  const double n = static_cast<double>(query.bytes);
+  return pipelined(query, n, width, [&](Schedule& s, const std::vector<double>& chunks) {
+    const CostTerms& t = s.terms();
+    LaneOf give, take, own;
+    for (const double chunk : chunks) {
+      for (int other = 1; other < t.ranks(); ++other) {
+        const Schedule::Task there = s.send(0, 0, chunk, give.next(s, s.work(0, t.copy(chunk), chunk)));
+        s.after(take.next(s, s.work(0, t.copy(chunk), chunk)), there);
+      }
+      own.next(s, s.work(0, t.copy(chunk), chunk));
+    }
+  });
+}
+
 }  // namespace
 
 Program build_node_pairs(Rank rank, const Shape& shape, const Spec& spec, Messages messages) {
@@ -235,6 +253,7 @@ double node_pairs_cost(const CostQuery& query, Messages messages) {
   const int ranks = shape.largest_node(), mates = ranks - 1;
   const int remote = t.ranks() - shape.smallest_node();
   const double n = t.bytes();
+  if (ranks == 1) return alone_cost(query);
   const double chunks = t.chunks(n);
   const bool one = messages == Messages::one_a_pair;
   const double given = one ? t.nodes() - 1 : remote;  // messages that a rank gives to, and takes from

@@ -36,6 +36,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
+  if (t.one_node() || query.shape.largest_node() == 1) return pairs_of_all_cost(query, kGroups);
   const int mates = query.shape.largest_node() - 1;
   const double n = t.bytes();
   const double chunks = t.chunks(n);
@@ -45,9 +46,8 @@ double cost(const CostQuery& query) {
     local += 2 * t.flags(mates) + mates * t.read_direct(n);
   else
     local += mates * (chunks * t.flag() + (t.copy(n) + t.read(n)) * t.spill(slots));
-  if (t.one_node()) return local;
   const int remote = t.ranks() - query.shape.smallest_node();
-  return t.message() + remote * chunks * t.post() + std::max(shares_over_a_link(query.shape) * t.wire(n), local);
+  return t.burst(remote * chunks) + std::max(shares_over_a_link(query.shape) * t.wire(n), local);
 }
 
 }  // namespace

@@ -159,13 +159,28 @@ double cost(const CostQuery& query) {
   const int others = t.ranks() - 1;
   if (others == 0) return t.copy(t.bytes());
   const double block = t.bytes() / others;
-  const double chunks = t.chunks(block);
+  const double chunks = t.chunks(block), chunk = block / chunks;
   const int mates = static_cast<int>(query.shape.peers_of(query.spec.root).size()) - 1;
   const int remote = others - mates;
-  const double near = mates * ((query.spec.direct ? 0.0 : t.copy(block)) + chunks * t.flag());
-  const double far = remote > 0 ? t.message() + remote * (t.wire(block) + chunks * t.post()) : 0.0;
-  // The last block leaves the root when all others have, and then goes around.
-  return t.copy(t.bytes()) + std::max(near, far) + (others - 1) * t.hop(block, chunks, 1, false);
+  const bool direct = query.spec.direct;
+  const double shown = mates * ((direct ? 0.0 : t.copy(block)) + chunks * t.raise());
+  const double read = direct ? t.read_direct(chunk) : t.read(chunk) + t.raise();
+  // The last block leaves the root when all others have, and then goes around: its last chunk hop by hop, and behind
+  // it, from the second hop on, the others that have waited for it.
+  const double near = t.copy(t.bytes()) + shown + t.flight() + read;
+  const double sent = std::max(t.post() / 2 + remote * t.wire(block), remote * chunks * t.post() / 2 + t.wire(chunk));
+  const double far = t.copy(chunk) + t.message() + sent + t.post() / 2;
+  const double slot = direct ? 0.0 : t.copy(chunk);
+  const double local_hop = slot + t.raise() + t.flight() + read;
+  const double hop = t.one_node() ? local_hop : std::max(mates > 0 ? local_hop : 0.0, t.net_hop(chunk, 1, 1, 0));
+  const double hops = others > 1 ? hop + (others - 2) * chunks * hop : 0.0;
+  // Nobody returns while its output is read.
+  const double closing = direct && mates > 0 ? (others > 1 ? 2 : 1) * t.raise() + t.flight() : 0.0;
+  const double around = std::max(mates > 0 ? near : 0.0, remote > 0 ? far : 0.0) + hops;
+  // Or a rank of the root's node has most to do: with all blocks, from the first chunk on.
+  const double taken = others * read + (others - 1) * (slot + t.raise());
+  const double busy = mates > 0 ? t.copy(chunk) + local_hop - read + chunks * taken : 0.0;
+  return std::max(around, busy) + closing;
 }
 
 }  // namespace

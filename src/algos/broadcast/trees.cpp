@@ -7,7 +7,6 @@
 #include <set>
 
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::broadcast {
@@ -137,78 +136,6 @@ Traffic traffic_of(const std::vector<Tree>& trees) {
   Traffic traffic{.steps = 0, .sent = sent_down(trees)};
   for (const Tree& tree : trees) traffic.steps = std::max(traffic.steps, depth_of(tree));
   return traffic;
-}
-
-namespace {
-
-/// The costs of one chunk of every tree.
-class Pace {
- public:
-  Pace(const CostQuery& query, const std::vector<Tree>& trees, double chunk)
-      : t_(query), shape_(query.shape), direct_(query.spec.direct), chunk_(chunk), links_(t_.nodes()) {
-    work_.resize(static_cast<std::size_t>(t_.ranks()));
-    for (const Tree& tree : trees) {
-      work(tree.root) += t_.copy(chunk);
-      visit(tree, tree.root, t_.copy(chunk));
-    }
-  }
-
-  /// When the last rank has the first chunk.
-  double first() const { return first_; }
-  /// Between one chunk and the next.
-  double period() const {
-    const double links = t_.wire(chunk_) * *std::ranges::max_element(links_);
-    return std::max(links, *std::ranges::max_element(work_));
-  }
-
- private:
-  double& work(Rank rank) { return work_[static_cast<std::size_t>(rank)]; }
-
-  /// @param here  when `rank` has the chunk
-  void visit(const Tree& tree, Rank rank, double here) {
-    first_ = std::max(first_, here);
-    double mates = 0;
-    double sent = here;  // when the link is free for the next message
-    for (Rank child : tree.below(rank)) {
-      if (shape_.same_node(rank, child)) {
-        ++mates;
-        continue;
-      }
-      sent += t_.post() + t_.wire(chunk_);
-      work(rank) += t_.post();
-      links_[static_cast<std::size_t>(shape_.node_of(rank))] += 1;
-      visit(tree, child, sent + t_.message());
-    }
-    if (mates == 0) return;
-    const double shown = t_.flags(static_cast<int>(mates)) + (direct_ ? 0.0 : t_.copy(chunk_));
-    const double read = direct_ ? t_.read_direct(chunk_) : t_.flag() + t_.read(chunk_);
-    work(rank) += shown;
-    for (Rank child : tree.below(rank)) {
-      if (!shape_.same_node(rank, child)) continue;
-      work(child) += read;
-      visit(tree, child, here + shown + read);
-    }
-  }
-
-  CostTerms t_;
-  const Shape& shape_;
-  bool direct_;
-  double chunk_;
-  double first_ = 0;
-  std::vector<double> work_;
-  std::vector<double> links_;  // messages that leave each node
-};
-
-}  // namespace
-
-double cost_of(const CostQuery& query, const std::vector<Tree>& trees) {
-  const CostTerms t(query);
-  if (t.ranks() == 1) return t.copy(t.bytes());
-  const double block = t.bytes() / static_cast<double>(trees.size());
-  const double chunks = t.chunks(block);
-  const Pace pace(query, trees, block / chunks);
-  // The first chunks of all trees share ranks and links.
-  return std::max(pace.first(), pace.period()) + (chunks - 1) * pace.period();
 }
 
 }  // namespace umbel::algos::broadcast

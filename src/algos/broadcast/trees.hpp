@@ -27,8 +27,7 @@ Program build_trees(Rank rank, const Shape& shape, const Spec& spec, const std::
 
 Traffic traffic_of(const std::vector<Tree>& trees);
 
-/// Seconds: the first chunk's way down to the last rank, then one chunk of all trees after another, as fast as the
-/// busiest rank or link is with it.
+/// Seconds, by a schedule of what the lanes do (schedule.hpp).
 double cost_of(const CostQuery& query, const std::vector<Tree>& trees);
 
 }  // namespace umbel::algos::broadcast

@@ -12,7 +12,6 @@
 // Steps 1; bytes that leave a rank n, its share, read by the root. Any p up to 256, one node, any root, any sizes.
 // Determinism: data is moved only.
 // Source: the flat tree of Thakur, Rabenseifner & Gropp 2005.
-#include "algos/cost.hpp"
 #include "algos/gather/gather.hpp"
 #include "algos/lanes/pairs.hpp"
 
@@ -29,16 +28,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = moves ? 1 : 0, .sent = moves ? 1.0 : 0.0};
 }
 
-double cost(const CostQuery& query) {
-  const CostTerms t(query);
-  const int mates = t.ranks() - 1;
-  const double n = t.bytes();
-  const double own = t.copy(n);
-  if (mates == 0) return own;
-  if (query.spec.direct) return own + t.flags(mates) + t.flag() + mates * t.read_direct(n);
-  const double chunks = t.chunks(n);
-  return own + t.copy(n / chunks) + chunks * t.flags(mates) + mates * t.read(n);
-}
+double cost(const CostQuery& query) { return pairs_with_root_cost(query, Collective::gather); }
 
 }  // namespace
 

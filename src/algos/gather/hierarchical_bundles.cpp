@@ -21,6 +21,7 @@
 
 #include "algos/cost.hpp"
 #include "algos/gather/gather.hpp"
+#include "algos/lanes/pairs.hpp"
 #include "algos/lanes/root_bundles.hpp"
 
 namespace umbel::algos::gather {
@@ -38,6 +39,7 @@ Traffic traffic(const Shape& shape, const Spec& spec) {
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const RootBundles all(query);
+  if (all.largest == 0) return pairs_with_root_cost(query, Collective::gather);
   const double n = t.bytes(), chunks = t.chunks(n);
   const double part = all.largest * n / t.chunks(all.largest * n);
   const double reads = query.spec.direct ? t.flags(all.mates) + all.mates * t.read_direct(n)

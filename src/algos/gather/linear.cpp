@@ -12,9 +12,6 @@
 // Steps 1; bytes that leave a rank n, its share. Any p, two nodes or more, any root, any sizes.
 // Determinism: data is moved only.
 // Source: the flat tree of Thakur, Rabenseifner & Gropp 2005.
-#include <algorithm>
-
-#include "algos/cost.hpp"
 #include "algos/gather/gather.hpp"
 #include "algos/lanes/pairs.hpp"
 
@@ -27,16 +24,7 @@ Program build(Rank rank, const Shape& shape, const Spec& spec) {
 
 Traffic traffic(const Shape&, const Spec&) { return {.steps = 1, .sent = 1}; }
 
-double cost(const CostQuery& query) {
-  const CostTerms t(query);
-  const int mates = static_cast<int>(query.shape.peers_of(query.spec.root).size()) - 1;
-  const int remote = t.ranks() - 1 - mates;
-  const double n = t.bytes();
-  const double chunks = t.chunks(n);
-  const double reads =
-      query.spec.direct ? t.flags(mates) + mates * t.read_direct(n) : chunks * t.flags(mates) + mates * t.read(n);
-  return t.message() + remote * chunks * t.post() + std::max(t.wire(n, remote), t.copy(n) + reads);
-}
+double cost(const CostQuery& query) { return pairs_with_root_cost(query, Collective::gather); }
 
 }  // namespace
 

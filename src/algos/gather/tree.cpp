@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::gather {
 namespace {
@@ -149,37 +149,84 @@ Traffic tree_traffic(const RankTree& tree) {
 
 namespace {
 
-/// Seconds until a rank has a chunk of all that is below it, and how long it is busy with that.
-struct Progress {
-  double ready = 0, busy = 0;
-};
+using Task = Schedule::Task;
 
-Progress progress_of(const CostQuery& query, const CostTerms& t, const RankTree& tree, Rank rank, double part) {
-  Progress all;
-  const bool is_root = rank == tree.root();
-  if (is_root || !tree.leaf(rank) || query.shape.same_node(rank, tree.parent(rank))) all.busy += t.copy(part);
-  double last = 0, steady = 0;
-  for (Rank child : tree.children(rank)) {
-    const Progress below = progress_of(query, t, tree, child, part);
-    const double bytes = tree.size(child) * part;
-    const bool near = query.shape.same_node(rank, child);
-    last = std::max(last, below.ready + (near ? t.flag() : t.message()));
-    steady = std::max(steady, below.busy);
-    all.busy += near ? t.flag() + t.read(bytes) : t.post() + t.wire(bytes);
-    if (!near && is_root && !tree.leaf(child)) all.busy += t.copy(bytes);
+/// The tasks of the lanes above.
+class Tasks {
+ public:
+  Tasks(const CostQuery& query, const RankTree& tree, Schedule& schedule)
+      : shape_(query.shape),
+        depth_(static_cast<std::size_t>(query.spec.depth)),
+        tree_(tree),
+        s_(schedule),
+        t_(schedule.terms()),
+        lanes_(static_cast<std::size_t>(query.shape.ranks())),
+        read_(lanes_.size()) {}
+
+  void pass(double chunk) {
+    chunk_ = chunk;
+    gather(tree_.root());
   }
-  all.ready = last + all.busy;
-  all.busy = std::max(all.busy, steady);
-  return all;
-}
+
+ private:
+  bool local(Rank rank) const { return rank != tree_.root() && shape_.same_node(rank, tree_.parent(rank)); }
+  LaneOf& lane(Rank rank) { return lanes_[static_cast<std::size_t>(rank)]; }
+  std::vector<Task>& read(Rank rank) { return read_[static_cast<std::size_t>(rank)]; }
+
+  /// @return the task at whose end the rank's parent may take what is below the rank
+  Task gather(Rank rank) {
+    const bool root = rank == tree_.root(), packs = !tree_.leaf(rank) || local(rank);
+    std::vector<Task> there;
+    for (Rank child : tree_.children(rank)) there.push_back(gather(child));
+    if (!packs && !root) return s_.send(rank, tree_.parent(rank), chunk_);
+    const Task own = lane(rank).next(s_, s_.work(rank, t_.copy(chunk_), chunk_));
+    if (local(rank) && read(rank).size() >= depth_) s_.after(own, read(rank)[read(rank).size() - depth_], t_.flight());
+    std::vector<Task> arrived;
+    for (std::size_t k = 0; k < there.size(); ++k) {
+      const Rank child = tree_.children(rank)[k];
+      if (local(child))
+        take(rank, child, there[k]);
+      else if (!root || !tree_.leaf(child))
+        arrived.push_back(there[k]);
+      if (root && !local(child) && !tree_.leaf(child)) unpack(rank, child, there[k]);
+    }
+    if (root) return own;
+    const Task whole = lane(rank).next(s_, s_.work(rank, local(rank) ? t_.raise() : 0));
+    for (const Task task : arrived) s_.after(whole, task);
+    return local(rank) ? whole : s_.send(rank, tree_.parent(rank), tree_.size(rank) * chunk_, whole);
+  }
+
+  /// From a node-mate's slot.
+  void take(Rank rank, Rank child, Task there) {
+    const Task taken = lane(rank).next(s_, s_.work(rank, t_.read(tree_.size(child) * chunk_) + t_.raise()));
+    s_.after(taken, there, t_.flight());
+    read(child).push_back(taken);
+  }
+
+  void unpack(Rank rank, Rank child, Task there) {
+    s_.after(lane(rank).next(s_, s_.work(rank, t_.copy(tree_.size(child) * chunk_))), there);
+  }
+
+  const Shape& shape_;
+  std::size_t depth_;
+  const RankTree& tree_;
+  Schedule& s_;
+  const CostTerms& t_;
+  double chunk_ = 0;
+  std::vector<LaneOf> lanes_;
+  std::vector<std::vector<Task>> read_;  // by rank, of each chunk: its parent has read its slot
+};
 
 }  // namespace
 
 double tree_cost(const CostQuery& query, const RankTree& tree) {
   const CostTerms t(query);
-  const double chunks = t.chunks(t.bytes());
-  const Progress root = progress_of(query, t, tree, tree.root(), t.bytes() / chunks);
-  return root.ready + (chunks - 1) * root.busy;
+  if (t.ranks() == 1) return t.copy(t.bytes());
+  return pipelined(query, t.bytes(), static_cast<std::size_t>(t.ranks()),
+                   [&](Schedule& schedule, const std::vector<double>& chunks) {
+                     Tasks tasks(query, tree, schedule);
+                     for (const double chunk : chunks) tasks.pass(chunk);
+                   });
 }
 
 }  // namespace umbel::algos::gather

@@ -75,4 +75,26 @@ void FoldRing::fold(const Range& range, const Slice& into, bool own_first, bool 
   in_.pop();
 }
 
+std::vector<Schedule::Task> fold_around(Schedule& s, LaneOf& memory, const FoldRingShape& ring, double bytes) {
+  const CostTerms& t = s.terms();
+  const bool near = ring.one_node;
+  std::vector<Schedule::Task> there(static_cast<std::size_t>(ring.parts));
+  for (Schedule::Task& part : there)
+    part = near ? memory.move(s, 0, t.copy(bytes), bytes, 1).end : s.send(0, 0, bytes, memory.last());
+  Schedule::Task before = Schedule::kNone;  // the fold before this one
+  for (int step = 0; step < ring.members - 1; ++step) {
+    const bool last = step + 1 == ring.members - 1;
+    const int flags = last && !ring.hands_on ? 1 : 2;
+    for (Schedule::Task& part : there) {
+      const auto folded = memory.move(s, 0, t.fold(bytes) + (near ? t.read(bytes) : 0), 2 * bytes, near ? flags : 0);
+      s.after(folded.begin, part, near ? t.flight() : 0);
+      // What it is folded into is one of `parts` + 1 slots, which the next member has read by then.
+      if (near && !last) s.after(folded.begin, before, t.flight() - t.raise());
+      before = folded.end;
+      part = near || last ? folded.end : s.send(0, 0, bytes, folded.end);
+    }
+  }
+  return there;
+}
+
 }  // namespace umbel::algos

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "algos/builder.hpp"
+#include "algos/schedule.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos {
@@ -60,5 +61,17 @@ class FoldRing {
   Outbox first_, out_;  // the same stream: what is sent from the input, and from slots
   Inbox in_;
 };
+
+/// A ring as its cost sees it. Either all members share a node, or none shares one.
+struct FoldRingShape {
+  int members = 2;
+  int parts = 1;
+  bool one_node = true;
+  bool hands_on = false;  ///< the own share, once folded, is shown to somebody
+};
+
+/// Adds a member's tasks for a chunk of every part, of `bytes` each, all around the ring. Every member does the same at
+/// the same time, and rank 0 stands for all: what it shows is what it is shown. @return the last fold of each part
+std::vector<Schedule::Task> fold_around(Schedule& schedule, LaneOf& memory, const FoldRingShape& ring, double bytes);
 
 }  // namespace umbel::algos

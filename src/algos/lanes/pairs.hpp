@@ -46,6 +46,10 @@ PairsSetup pairs_with_root(Collective collective, Rank rank, const Shape& shape,
 /// Writes the lanes of one rank.
 void write_pairs(Builder& builder, const PairsSetup& setup);
 
+/// Seconds, by a schedule of what these lanes do. All to all: on one node, or on nodes of one rank.
+double pairs_of_all_cost(const CostQuery& query, int groups);
+double pairs_with_root_cost(const CostQuery& query, Collective collective);
+
 /// Shares of an all-to-all that leave the busiest node.
 double shares_over_a_link(const Shape& shape);
 

@@ -118,16 +118,40 @@ bool canonical(const Shape& shape, const Spec& spec) {
   return folds_around_canonically(spans_of(ranks_from(shape, spec.root)), shape);
 }
 
+/// The ring goes no faster than the root, which also gathers: rank 0, as busy as the root, stands for all members, and
+/// rank 1, over a net, for all owners as they send their results.
+void write_tasks(const CostQuery& query, Schedule& s, const std::vector<double>& chunks) {
+  const CostTerms& t = s.terms();
+  const bool one_node = t.one_node();
+  LaneOf memory, gather;
+  for (const double chunk : chunks) {
+    const auto folded = fold_around(
+        s, memory, {.members = t.ranks(), .parts = query.spec.depth, .one_node = one_node, .hands_on = true}, chunk);
+    for (int owner = 1; owner < t.ranks(); ++owner) {
+      for (const Schedule::Task part : folded) {
+        if (one_node)
+          s.after(gather.move(s, 0, t.read(chunk), chunk, 1).begin, part, t.flight());
+        else
+          s.send(1, 0, chunk, part);
+      }
+    }
+  }
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
   const double block = t.bytes() / p;
+  if (t.one_node() || query.shape.largest_node() == 1)
+    return pipelined(
+        query, block / query.spec.depth, static_cast<std::size_t>(2 * p * query.spec.depth),
+        [&](Schedule& schedule, const std::vector<double>& chunks) { write_tasks(query, schedule, chunks); });
   const double parts = query.spec.depth * t.chunks(block / query.spec.depth);
   const int mates = static_cast<int>(query.shape.peers_of(query.spec.root).size()) - 1;
   const int remote = p - 1 - mates;
   const double near = mates * (t.read(block) + parts * t.flag());
-  const double far = remote > 0 ? t.message() + remote * (t.wire(block) + parts * t.post()) : 0.0;
+  const double far = t.message() + remote * (t.wire(block) + parts * t.post());
   // The ring and what the root gathers overlap, but the root's link, or the root itself, has the sum to do.
   return (p - 1) * t.hop(block, parts) + std::max(near, far);
 }

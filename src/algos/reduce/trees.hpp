@@ -30,8 +30,7 @@ Traffic traffic_of(const Spec& spec, const std::vector<Tree>& trees);
 
 bool canonical_of(const Shape& shape, const Spec& spec, const std::vector<Tree>& trees, Fold fold);
 
-/// Seconds: the first chunk's way up from the farthest rank, then one chunk of all trees after another, as fast as the
-/// busiest rank or link is with it.
+/// Seconds, by a schedule of what the lanes do (schedule.hpp).
 double cost_of(const CostQuery& query, const std::vector<Tree>& trees);
 
 }  // namespace umbel::algos::reduce

@@ -24,9 +24,9 @@
 
 #include "algos/builder.hpp"
 #include "algos/canonical.hpp"
-#include "algos/cost.hpp"
 #include "algos/order.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::reduce_scatter {
 namespace {
@@ -191,8 +191,13 @@ double cost(const CostQuery& query) {
   if (ranks > 1)
     time += 2 * t.flags(ranks - 1) + (t.copy(all) + (ranks - 1) * t.read(all)) * t.spill(all) + t.fold(all, ranks) +
             t.read(n);
-  return time + t.message() + (nodes - 1) * (most_runs(query.shape) * t.post() + t.wire(bundle)) +
-         t.fold(bundle, nodes);
+  if (ranks == 1) {
+    Schedule schedule(query);  // what comes in is what goes out
+    const Schedule::Task folded = schedule.work(0, t.fold(n, nodes));
+    for (int node = 1; node < nodes; ++node) schedule.after(folded, schedule.send(0, 0, n));
+    return schedule.run();
+  }
+  return time + t.burst((nodes - 1) * most_runs(query.shape)) + (nodes - 1) * t.wire(bundle) + t.fold(bundle, nodes);
 }
 
 }  // namespace

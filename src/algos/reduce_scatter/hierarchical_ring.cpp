@@ -33,6 +33,7 @@
 
 #include "algos/canonical.hpp"
 #include "algos/cost.hpp"
+#include "algos/lanes/fold_ring.hpp"
 #include "algos/lanes/rails.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
 #include "algos/stream.hpp"
@@ -231,6 +232,14 @@ double cost(const CostQuery& query) {
   const Rails rails(query.shape);
   const int parts = query.spec.depth, bundle = rails.largest_bundle(), ranks = query.shape.largest_node();
   const double n = t.bytes(), messages = bundle * parts * t.chunks(n / parts);
+  if (ranks == 1)
+    return pipelined(query, n / parts, static_cast<std::size_t>(t.nodes() * parts),
+                     [&](Schedule& schedule, const std::vector<double>& chunks) {
+                       LaneOf memory;
+                       for (const double chunk : chunks)
+                         fold_around(schedule, memory, {.members = t.nodes(), .parts = parts, .one_node = false},
+                                     chunk);
+                     });
   const double folded = n * bundle, shown = n * std::max(0, t.ranks() - t.nodes() * bundle);
   // In each step all mates' operands of a bundle are read and folded; each rank shows those of the other rails.
   double work = t.fold(folded, ranks + 1);

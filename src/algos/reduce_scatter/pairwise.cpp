@@ -22,9 +22,9 @@
 #include <utility>
 #include <vector>
 
-#include "algos/cost.hpp"
 #include "algos/order.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/schedule.hpp"
 #include "algos/stream.hpp"
 
 namespace umbel::algos::reduce_scatter {
@@ -123,6 +123,17 @@ double cost(const CostQuery& query) {
   const double slots = t.spill(n / chunks * query.spec.depth * p);
   const double local = chunks * t.flags(near - 1) + (near - 1) * (t.copy(n) + t.read(n)) * slots;
   const double fold = t.fold(n, p);
+  if (near == 1)
+    return pipelined(query, n, static_cast<std::size_t>(p), [&](Schedule& s, const std::vector<double>& parts) {
+      LaneOf memory;
+      for (const double part : parts) {
+        // What comes in is what goes out.
+        std::vector<Schedule::Task> arrived;
+        for (int peer = 1; peer < p; ++peer) arrived.push_back(s.send(0, 0, part, memory.last()));
+        const Schedule::Task folded = memory.next(s, s.work(0, t.fold(part, p)));
+        for (const Schedule::Task one : arrived) s.after(folded, one);
+      }
+    });
   // All of a node's ranks send to all others: their messages share its link.
   const double net = far * near * (t.wire(n) + chunks * t.post());
   return t.one_node() ? local + fold : t.message() + std::max(net, local + fold) + fold / chunks;

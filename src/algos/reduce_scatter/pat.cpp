@@ -28,9 +28,9 @@
 
 #include "algos/builder.hpp"
 #include "algos/canonical.hpp"
-#include "algos/cost.hpp"
 #include "algos/order.hpp"
 #include "algos/reduce_scatter/reduce_scatter.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::reduce_scatter {
 namespace {
@@ -209,9 +209,37 @@ bool canonical(const Shape& shape, const Spec&) {
   return true;
 }
 
+/// A chunk. Every rank does the same at the same time, and rank 0 stands for all: what goes out comes in.
+void write_chunk(int p, Schedule& s, LaneOf& memory, double bytes, bool one_node) {
+  const CostTerms& t = s.terms();
+  const auto fold = [&](int arrivals) {
+    return t.fold(bytes, arrivals + 1) + (one_node ? arrivals * t.read(bytes) : 0);
+  };
+  int steps = 0;
+  for (int distance = 1; distance < p; distance *= 2, ++steps) {
+    std::vector<Schedule::Task> out;
+    for (int x = distance; x < p; x += 2 * distance) {
+      int arrivals = 0;
+      for (int before = 1; before < distance && x + before < p; before *= 2) ++arrivals;
+      const double own = one_node ? t.copy(bytes) : 0;
+      const Schedule::Task made =
+          memory.next(s, s.work(0, (arrivals > 0 ? fold(arrivals) : own) + (one_node ? t.raise() : 0)));
+      out.push_back(one_node ? made : s.send(0, 0, bytes, made));
+    }
+    for (const Schedule::Task one : out) s.after(memory.next(s, s.work(0, 0)), one, one_node ? t.flight() : 0);
+  }
+  memory.next(s, s.work(0, fold(steps)));
+}
+
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
+  if (p > 1 && (t.one_node() || query.shape.largest_node() == 1))
+    return pipelined(query, t.bytes(), static_cast<std::size_t>(p),
+                     [&](Schedule& schedule, const std::vector<double>& chunks) {
+                       LaneOf memory;
+                       for (const double chunk : chunks) write_chunk(p, schedule, memory, chunk, t.one_node());
+                     });
   const double n = t.bytes(), chunks = t.chunks(n);
   double time = t.copy(n);
   for (int distance = 1; distance < p; distance *= 2) {

@@ -80,6 +80,14 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const int rings = query.spec.channels;
   const double part = t.bytes() / rings / query.spec.depth;
+  if (rings == 1 && (t.one_node() || query.shape.largest_node() == 1))
+    return pipelined(query, part, static_cast<std::size_t>(p * query.spec.depth),
+                     [&](Schedule& schedule, const std::vector<double>& chunks) {
+                       LaneOf memory;
+                       for (const double chunk : chunks)
+                         fold_around(schedule, memory,
+                                     {.members = p, .parts = query.spec.depth, .one_node = t.one_node()}, chunk);
+                     });
   return (p - 1) * rings * t.hop(t.bytes() / rings, query.spec.depth * t.chunks(part));
 }
 

@@ -13,7 +13,6 @@
 // sizes.
 // Determinism: data is moved only.
 // Source: the flat tree of Thakur, Rabenseifner & Gropp 2005.
-#include "algos/cost.hpp"
 #include "algos/lanes/pairs.hpp"
 #include "algos/scatter/scatter.hpp"
 
@@ -30,17 +29,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = p > 1 ? 1 : 0, .sent = static_cast<double>(p - 1)};
 }
 
-double cost(const CostQuery& query) {
-  const CostTerms t(query);
-  const int mates = t.ranks() - 1;
-  const double n = t.bytes();
-  const double own = t.copy(n);
-  if (mates == 0) return own;
-  if (query.spec.direct) return own + 2 * t.flags(mates) + t.read_direct(n);
-  const double chunks = t.chunks(n);
-  const double slots = mates * query.spec.depth * n / chunks;
-  return own + chunks * t.flags(mates) + mates * t.copy(n) * t.spill(slots) + t.read(n / chunks);
-}
+double cost(const CostQuery& query) { return pairs_with_root_cost(query, Collective::scatter); }
 
 }  // namespace
 

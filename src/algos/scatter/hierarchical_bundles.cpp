@@ -19,6 +19,7 @@
 #include <algorithm>
 
 #include "algos/cost.hpp"
+#include "algos/lanes/pairs.hpp"
 #include "algos/lanes/root_bundles.hpp"
 #include "algos/scatter/scatter.hpp"
 
@@ -36,6 +37,7 @@ Traffic traffic(const Shape& shape, const Spec& spec) {
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const RootBundles all(query);
+  if (all.largest == 0) return pairs_with_root_cost(query, Collective::scatter);
   const double n = t.bytes(), chunks = t.chunks(n);
   const double part = all.largest * n / t.chunks(all.largest * n);
   const double slots = all.mates * query.spec.depth * n / chunks;

@@ -12,9 +12,6 @@
 // Steps 1; bytes that leave the root n(p−1), of n a share. Any p, two nodes or more, any root, any sizes.
 // Determinism: data is moved only.
 // Source: the flat tree of Thakur, Rabenseifner & Gropp 2005.
-#include <algorithm>
-
-#include "algos/cost.hpp"
 #include "algos/lanes/pairs.hpp"
 #include "algos/scatter/scatter.hpp"
 
@@ -29,17 +26,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
   return {.steps = 1, .sent = static_cast<double>(shape.ranks() - 1)};
 }
 
-double cost(const CostQuery& query) {
-  const CostTerms t(query);
-  const int mates = static_cast<int>(query.shape.peers_of(query.spec.root).size()) - 1;
-  const int remote = t.ranks() - 1 - mates;
-  const double n = t.bytes();
-  const double chunks = t.chunks(n);
-  const double slots = mates * query.spec.depth * n / chunks;
-  const double shows = query.spec.direct ? 2 * t.flags(mates) + t.read_direct(mates > 0 ? n : 0)
-                                         : chunks * t.flags(mates) + mates * t.copy(n) * t.spill(slots);
-  return t.message() + remote * chunks * t.post() + std::max(t.wire(n, remote), t.copy(n) + shows);
-}
+double cost(const CostQuery& query) { return pairs_with_root_cost(query, Collective::scatter); }
 
 }  // namespace
 

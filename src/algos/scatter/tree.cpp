@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "algos/builder.hpp"
-#include "algos/cost.hpp"
+#include "algos/schedule.hpp"
 
 namespace umbel::algos::scatter {
 namespace {
@@ -170,38 +170,126 @@ Traffic tree_traffic(const RankTree& tree) {
 
 namespace {
 
-/// Seconds from when a rank has a chunk of all that is below it until all have theirs, and how long the busiest of them
-/// is busy with that.
-struct Progress {
-  double done = 0, busy = 0;
-};
+using Task = Schedule::Task;
 
-Progress progress_of(const CostQuery& query, const CostTerms& t, const RankTree& tree, Rank rank, double part) {
-  Progress all{.done = t.copy(part), .busy = t.copy(part)};
-  double steady = 0;
-  const auto children = tree.children(rank);
-  for (std::size_t n = children.size(); n-- > 0;) {
-    const Rank child = children[n];
-    const double bytes = tree.size(child) * part;
-    const bool near = query.shape.same_node(rank, child);
-    if (rank == tree.root() && through_slot(tree, query.shape, child)) all.busy += t.copy(bytes);
-    all.busy += near ? 0.0 : t.post() + t.wire(bytes);
-    const Progress below = progress_of(query, t, tree, child, part);
-    const double arrival = near ? t.flag() + t.read(bytes) : t.message();
-    all.done = std::max(all.done, all.busy + arrival + below.done);
-    steady = std::max(steady, below.busy + (near ? t.flag() + t.read(bytes) : 0.0));
+/// The tasks of the lanes above.
+class Tasks {
+ public:
+  Tasks(const CostQuery& query, const RankTree& tree, Schedule& schedule)
+      : shape_(query.shape),
+        depth_(static_cast<std::size_t>(query.spec.depth)),
+        tree_(tree),
+        s_(schedule),
+        t_(schedule.terms()),
+        lanes_(static_cast<std::size_t>(query.shape.ranks())),
+        took_(lanes_.size()) {}
+
+  void pass(double chunk) {
+    chunk_ = chunk;
+    const Rank root = tree_.root();
+    const auto [near, far, straight] = children(root);
+    if (!far.empty()) {
+      const Task packed = claim(root, near, t_.copy(shares(far) * chunk), shares(far) * chunk);
+      for (Rank child : straight) s_.send(root, child, chunk);
+      for (Rank child : far) scatter(child, s_.send(root, child, tree_.size(child) * chunk, packed));
+    }
+    std::vector<Task> shown;
+    for (Rank child : near)
+      shown.push_back(claim(root, near, t_.copy(tree_.size(child) * chunk) + t_.raise(), tree_.size(child) * chunk));
+    lane(root).next(s_, s_.work(root, t_.copy(chunk), chunk));
+    if (far.empty())
+      for (Rank child : straight) s_.send(root, child, chunk);
+    for (std::size_t k = 0; k < near.size(); ++k) scatter_near(near[k], shown[k], t_.flight());
   }
-  all.busy = std::max(all.busy, steady);
-  return all;
-}
+
+ private:
+  struct Children {
+    std::vector<Rank> near, far, straight;  // in the node, sent from the slot, sent from the input
+  };
+
+  LaneOf& lane(Rank rank) { return lanes_[static_cast<std::size_t>(rank)]; }
+  /// When the rank has taken its share of each chunk.
+  std::vector<Task>& took(Rank rank) { return took_[static_cast<std::size_t>(rank)]; }
+
+  Children children(Rank rank) const {
+    Children all;
+    for (Rank child : tree_.children(rank)) {
+      const bool near = shape_.same_node(rank, child);
+      (near ? all.near : through_slot(tree_, shape_, child) ? all.far : all.straight).push_back(child);
+    }
+    std::ranges::reverse(all.near);
+    std::ranges::reverse(all.far);
+    return all;
+  }
+  int shares(const std::vector<Rank>& ranks) const {
+    int all = 0;
+    for (Rank rank : ranks) all += tree_.size(rank);
+    return all;
+  }
+
+  /// Work on a slot that all of `mates` have left.
+  Task claim(Rank rank, const std::vector<Rank>& mates, double seconds, double bytes) {
+    const Task task = lane(rank).next(s_, s_.work(rank, seconds, bytes));
+    for (Rank mate : mates)
+      if (took(mate).size() >= depth_) s_.after(task, took(mate)[took(mate).size() - depth_], t_.flight());
+    return task;
+  }
+
+  /// `there`: a message is in the rank's slot, or, of a leaf, in its output.
+  void scatter(Rank rank, Task there) {
+    if (tree_.leaf(rank)) return;
+    const Task shown = hand_on(rank, there, 0, 0);
+    const double later = t_.flight() - static_cast<double>(children(rank).near.size()) * t_.raise();
+    lane(rank).next(s_, s_.work(rank, t_.copy(chunk_)));
+    finish(rank, shown, later);
+  }
+
+  /// From the parent's slot, `later` after the end of `shown`.
+  void scatter_near(Rank rank, Task there, double later) {
+    Task shown = Schedule::kNone;
+    if (!tree_.leaf(rank)) shown = hand_on(rank, there, later, t_.read((tree_.size(rank) - 1) * chunk_));
+    const Task own = lane(rank).next(s_, s_.work(rank, t_.read(chunk_) + t_.raise()));
+    if (tree_.leaf(rank)) s_.after(own, there, later);
+    took(rank).push_back(own);
+    if (shown != Schedule::kNone)
+      finish(rank, shown, t_.flight() - static_cast<double>(children(rank).near.size()) * t_.raise());
+  }
+
+  /// Takes what is for the ranks below, which takes `seconds`, and shows it to the node-mates among them.
+  Task hand_on(Rank rank, Task there, double later, double seconds) {
+    const auto [near, far, straight] = children(rank);
+    const Task shown = claim(rank, near, seconds + static_cast<double>(near.size()) * t_.raise(), 0);
+    s_.after(shown, there, later);
+    return shown;
+  }
+
+  void finish(Rank rank, Task shown, double later) {
+    const auto [near, far, straight] = children(rank);
+    for (Rank child : far) scatter(child, s_.send(rank, child, tree_.size(child) * chunk_, shown));
+    for (std::size_t k = 0; k < near.size(); ++k)
+      scatter_near(near[k], shown, later + static_cast<double>(k + 1) * t_.raise());
+  }
+
+  const Shape& shape_;
+  std::size_t depth_;
+  const RankTree& tree_;
+  Schedule& s_;
+  const CostTerms& t_;
+  double chunk_ = 0;
+  std::vector<LaneOf> lanes_;
+  std::vector<std::vector<Task>> took_;
+};
 
 }  // namespace
 
 double tree_cost(const CostQuery& query, const RankTree& tree) {
   const CostTerms t(query);
-  const double chunks = t.chunks(t.bytes());
-  const Progress root = progress_of(query, t, tree, tree.root(), t.bytes() / chunks);
-  return root.done + (chunks - 1) * root.busy;
+  if (t.ranks() == 1) return t.copy(t.bytes());
+  return pipelined(query, t.bytes(), static_cast<std::size_t>(t.ranks()),
+                   [&](Schedule& schedule, const std::vector<double>& chunks) {
+                     Tasks tasks(query, tree, schedule);
+                     for (const double chunk : chunks) tasks.pass(chunk);
+                   });
 }
 
 }  // namespace umbel::algos::scatter

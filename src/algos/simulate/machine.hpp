@@ -96,9 +96,12 @@ class Machine {
   void proceed(Rank rank);
   bool serve_network(Rank rank);
   bool turn(Rank rank);
-  bool end_turn(RankRun& run);
   bool execute(Rank rank, LaneRun& lane);
   void wake(Rank rank);
+  void end_lane(Rank rank, LaneRun& lane);
+  void finish_instr(Rank rank);
+
+  // lanes.cpp: instructions
   bool consume(RankRun& run, const Program& p, const Instr& in);
   void begin_loop(const Program& p, LaneRun& lane, const Instr& in);
   void end_loop(LaneRun& lane, const Instr& in);
@@ -106,8 +109,6 @@ class Machine {
   void begin_move(Rank rank, LaneRun& lane, const Instr& in);
   void end_move(RankRun& run, LaneRun& lane, const Instr& in);
   double seconds_per_byte(Rank rank, const Slice& slice, bool alone) const;
-  void end_lane(Rank rank, LaneRun& lane);
-  void finish_instr(Rank rank);
 
   // transfers.cpp: messages
   void post(Rank rank, LaneRun& lane, const Instr& in);

@@ -113,6 +113,8 @@ expect 0 'median absolute error of 3 rows: predicted ' simulate --measured "$fol
 expect 0 'dissemination  ' simulate --measured "$folder/barrier.json"
 measured other.json 's/"all_reduce"/"sendrecv"/'
 expect 2 "there is no collective 'sendrecv'" simulate --measured "$folder/other.json"
+measured unequal.json 's/"all_reduce"/"all_to_allv"/'
+expect 2 'was measured of all_to_allv, whose shares differ: only equal ones are simulated' simulate --measured "$folder/unequal.json"
 measured later.json 's/"schema": 1/"schema": 2/'
 expect 2 'has schema 2, not 1' simulate --measured "$folder/later.json"
 measured empty.json '/"size_bytes"/,/"in_place"/d; s/"rows": \[/"rows": []}/'

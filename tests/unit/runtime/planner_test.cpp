@@ -77,6 +77,38 @@ TEST(Planner, ARefusedCallLeavesThePlansAlone) {
   for (std::uint64_t count = kMany; count >= 1; --count) EXPECT_EQ(&planner.plan(fp32(count)), plans[count - 1]);
 }
 
+TEST(Planner, CallsOfAboutTheSameSizeAreDoneAlike) {
+  // So a program whose sizes never repeat seldom has the algorithms weighed. Near 2^20 a class is of 2^17 counts.
+  constexpr std::uint64_t kSmallest = 1U << 20U, kNext = kSmallest + (1U << 17U);
+  Planner planner(inputs(0, two_nodes()));
+  const Plan smallest = planner.plan(fp32(kSmallest)), largest = planner.plan(fp32(kNext - 1));
+  EXPECT_EQ(largest.hash, smallest.hash);
+  EXPECT_GT(largest.predicted_s, smallest.predicted_s) << "predicted for its own size";
+  // The order of sizes does not matter, as ranks of a communicator may have met others before.
+  Planner other(inputs(0, two_nodes()));
+  EXPECT_EQ(other.plan(fp32(kNext - 1)).hash, largest.hash);
+}
+
+TEST(Planner, OfThoseThatAreAlikeTheFirstInTheCatalogIsTaken) {
+  constexpr double kAlike = 1.02, kRounding = 1e-3;
+  const Shape four_nodes = Shape::from_nodes(std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3});
+  int not_the_least = 0;
+  for (std::uint64_t count = 1; count <= 1U << 24U; count *= 2) {  // each the smallest of its class
+    Planner planner(inputs(0, four_nodes));
+    PlanKey key = fp32(count);
+    key.collective = Collective::broadcast;
+    std::vector<Candidate> all = planner.candidates(key);
+    std::erase_if(all, [](const Candidate& one) { return !one.refused.empty(); });
+    double least = all.front().predicted_s;
+    for (const Candidate& one : all) least = std::min(least, one.predicted_s);
+    EXPECT_LE(all.front().predicted_s, least * kAlike) << count;
+    for (const Candidate& one : all)
+      if (one.predicted_s < least * (kAlike - kRounding)) EXPECT_LE(all.front().algorithm, one.algorithm) << count;
+    if (all.front().predicted_s > least) ++not_the_least;
+  }
+  EXPECT_GT(not_the_least, 0) << "the rule was never needed";
+}
+
 TEST(Planner, PlansFitTheWindow) {
   for (const algos::Algorithm& algorithm : algos::catalog(Collective::all_reduce)) {
     PlanKey key = fp32(100'000'000);
