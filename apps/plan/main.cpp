@@ -17,7 +17,7 @@ constexpr const char* kPlacement = "Placement, as in UMBEL_NODES: 2, or 0,0,1,1,
 void add_prove(CLI::App& app, umbel::plan::ProveOptions& options) {
   CLI::App* command = app.add_subcommand("prove", "Run all programs symbolically and try mutants of them");
   command->add_flag("--quick", options.quick, "Seconds: few ranks in all shapes, some of many");
-  command->add_flag("--full", options.full, "Many minutes: every shape and setting of every number of ranks")
+  command->add_flag("--full", options.full, "Many minutes: every shape and setting of up to 16 ranks, many of more")
       ->excludes("--quick");
   command->add_option("--collective", options.collective, "Only this collective");
   command->add_option("--algorithm", options.algorithm, "Only this algorithm");

@@ -8,7 +8,7 @@
 #   config                    key=value lines: checkout, options as given
 #   holders/NODE              "pid, start time, pid inside the head's PID namespace" of the process that keeps NODE
 #   complete                  written last by `up`
-#   agent, hosts, host_tmp/, boot_id.NODE, hostname.NODE, log
+#   agent, expose, hosts, host_tmp/, boot_id.NODE, hostname.NODE, place.*, log
 
 lib=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 checkout=$(cd -P -- "$lib/../.." && pwd)

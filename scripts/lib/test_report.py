@@ -3,7 +3,7 @@
 """Counts the results of ctest runs: test_report.py PRESET=JUNIT_XML ...
 
 A GoogleTest program counts by its test cases, anything else as one test. Prints the ten slowest tests, what the long ones
-covered (their lines that begin so), what failed and what was skipped and why, and a closing line. With CI=true a skip for any reason but "needs a GPU" is a failure.
+covered (their lines that begin with "covered: "), what failed and what was skipped and why, and a closing line. With CI=true a skip for any reason but "needs a GPU" is a failure.
 """
 import os
 import re

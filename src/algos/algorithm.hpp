@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// What an algorithm is: a name, a builder that writes one rank's program, the documented traffic and a closed-form
-// cost. Everything here is pure: the same inputs give the same result on every rank.
+// What an algorithm is: a name, a builder that writes one rank's program, the documented traffic and a cost.
+// Everything here is pure: the same inputs give the same result on every rank.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
-/// Measured costs, in seconds and seconds per byte. Measured once when a communicator is made, shared by rank 0.
+/// Measured costs, in seconds and seconds per byte. Measured once when a communicator is made, agreed on by all ranks.
 struct Model {
   double local_alpha = 0.4e-6;       ///< a flag from one rank to another of its node
   double local_beta = 1 / 20e9;      ///< per byte copied from a peer's window

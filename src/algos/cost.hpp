@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Terms that the closed-form costs are made of. Seconds; `bytes` are doubles because they are shares of a buffer.
+// Terms that costs are made of. Seconds; `bytes` are doubles because they are shares of a buffer.
 //
 // All ranks must come to the same costs, on whatever processor they run: a cost is made of sums, products, quotients,
 // minima, maxima and std::ceil of doubles, which IEEE 754 defines to the last bit, compiled without contraction (the

@@ -16,7 +16,8 @@ With Open MPI pass them to every rank by `mpirun -x NAME=value`. `umbel_info` pr
 
 - An empty value counts as unset.
 - A value that does not fit is an error that names the variable.
-- A variable that starts with `UMBEL_` and is not listed here gets one warning with the nearest name that is.
+- A variable that starts with `UMBEL_` and is not listed here gets one warning with the nearest name that is, but for
+  `UMBEL_CLUSTER_…`, which scripts/cluster reads.
 - *Bytes* are whole numbers, with K, M or G for 1024, 1024² and 1024³, in either case.
 - Variables marked *agreed* must have the same value on all ranks; ranks compare them when a communicator is made, and the
   error names the variable, the values and the ranks.

@@ -8,7 +8,7 @@
 
 namespace umbel::runtime {
 
-/// What rank 0's model and the limits come from; equal on all ranks.
+/// What the model and the limits come from; equal on all ranks.
 struct Measured {
   algos::Model model{};
   double cache_beta = 0;  ///< seconds per byte of a copy that stays in the cache: nothing is faster

@@ -2,17 +2,15 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // How long a call takes on a described cluster, by running the programs of all its ranks, event by event. Nothing here
-// knows what an algorithm is for, and nothing is taken from the closed-form costs: the two can contradict each other.
+// knows what an algorithm is for, and nothing is taken from the costs: the two can contradict each other.
 //
 // What is modelled, as the executor does it:
-//   threads   A rank's lanes run on one thread by turns: a lane goes on until it must wait, or has moved 128 KiB or
-//   done
-//             64 instructions. Before each round the thread sees to what the network has brought. A thread with nothing
+//   threads   A rank's lanes run on one thread by turns: a lane goes on until it must wait, or has moved 128 KiB, or
+//             done 64 instructions. Before each round the thread sees to what the network has brought. A thread with nothing
 //             to do costs nothing; threads share the node's cores.
-//   flags     cost the signalling thread a moment and are seen a moment later. Between lanes of a rank they cost
-//   nothing. memory    Copies and folds take their time per byte, by where the bytes come from; more where the windows
-//   do not fit
-//             the cache; all of a node share the memory bus.
+//   flags     cost the signalling thread a moment and are seen a moment later. Between lanes of a rank they are free.
+//   memory    Copies and folds take their time per byte, by where the bytes come from; more where the windows do not
+//             fit the cache; all of a node share the memory bus.
 //   messages  leave at once, one after the other from one rank to another; those of different pairs share rails and
 //             uplinks max–min fairly. They arrive whether or not the receive is posted (unless they are longer than
 //             Cluster::eager_bytes), cost both threads a moment, and complete in their lane's order.

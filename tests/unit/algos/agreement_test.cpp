@@ -123,7 +123,7 @@ Found look(const Algorithm& algorithm, Layout layout) {
 
 class Agreement : public testing::TestWithParam<const Algorithm*> {};
 
-TEST_P(Agreement, ClosedFormAndSimulatorComeToTheSame) {
+TEST_P(Agreement, CostAndSimulatorComeToTheSame) {
   const Algorithm& algorithm = *GetParam();
   const std::string key = fmt::format("{} {}", umbel::name_of(algorithm.collective), algorithm.name);
   const auto exception = exceptions().find(key);
