@@ -54,14 +54,20 @@ void print(const Placed& placed, const std::vector<Line>& lines) {
 std::string why(const std::vector<Line>& lines) {
   const Line& chosen = lines.front();
   std::string text = fmt::format("{}: ", chosen.candidate.algorithm->name);
-  const Line* rival = lines.size() > 1 && lines[1].served() ? &lines[1] : nullptr;
+  const Line* rival = nullptr;  // the best of the others for this very call
+  for (const Line& line : lines)
+    if (&line != &chosen && line.served() &&
+        (rival == nullptr || line.candidate.predicted_s < rival->candidate.predicted_s))
+      rival = &line;
   if (rival != nullptr && chosen.candidate.predicted_s < rival->candidate.predicted_s)
     text += fmt::format("the least predicted time, {:.0f}% below {}",
                         100 * (1 - chosen.candidate.predicted_s / rival->candidate.predicted_s),
                         rival->candidate.algorithm->name);
   else if (rival != nullptr)
-    text +=
-        fmt::format("predicted to take as long as {}, and before it in the catalog", rival->candidate.algorithm->name);
+    text += fmt::format(
+        "predicted {:.1f}% above {}, but of calls of about this size within what costs can tell, and before it in the "
+        "catalog",
+        100 * (chosen.candidate.predicted_s / rival->candidate.predicted_s - 1), rival->candidate.algorithm->name);
   else
     text += "the only one that is possible";
   if (chosen.simulated())

@@ -35,6 +35,8 @@ class CostTerms {
   double read_direct(double bytes) const { return local_ * query_.model.direct_beta * bytes; }
   /// A fold of `operands` operands into `bytes`.
   double fold(double bytes, int operands = 2) const { return local_ * query_.model.gamma * bytes * (operands - 1); }
+  /// One node, or nodes of one rank each: what one rank does all do.
+  bool alike() const { return one_node() || query_.shape.largest_node() == 1; }
   /// Wire time on a node's link, which `sharers` streams use at once.
   double wire(double bytes, int sharers = 1) const { return query_.model.net_beta * bytes * sharers; }
   /// A message of no bytes between nodes, beside what its ranks do: post().

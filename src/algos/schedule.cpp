@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace umbel::algos {
 namespace {
@@ -24,8 +25,9 @@ Schedule::Task Schedule::add(double seconds, int doer, int other) {
 }
 
 Schedule::Task Schedule::work(Rank rank, double seconds, double bytes) {
+  constexpr double kMostTurns = 64;  // longer tasks take turns in larger parts
   const Task task = add(seconds, rank);
-  items_.back().bytes = bytes;
+  items_.back().bytes = std::min(bytes, kMostTurns * Turn{}.bytes);
   return task;
 }
 
@@ -126,15 +128,19 @@ double Schedule::run() {
   for (std::size_t n = 0; n < items_.size(); ++n)
     if (items_[n].missing == 0) events_.emplace(0.0, What::ready, static_cast<Task>(n));
   double now = 0;
+  std::size_t ended = 0;
   while (!events_.empty()) {
     const auto [time, what, task] = events_.top();
     events_.pop();
     now = time;
-    if (what == What::ready)
+    if (what == What::ready) {
       offer(task, now);
-    else
+    } else {
+      if (!item(task).partly) ++ended;
       end(task, now);
+    }
   }
+  if (ended != items_.size()) throw std::logic_error("tasks of a cost wait for each other");
   return now;
 }
 

@@ -33,7 +33,7 @@ class Schedule {
   /// Keeps the rank's thread busy, with so many bytes to read.
   Task work(Rank rank, double seconds, double bytes = 0);
   /// The task comes with so many more instructions, waits or ends of loops, that cost no time but end turns.
-  void counts(Task task, int more) { item(task).instrs += more; }
+  void add_instrs(Task task, int more) { item(task).instrs += more; }
   /// A message, sent when `ready` has ended. @return the task at whose end the receiver knows that it is there
   Task send(Rank from, Rank to, double bytes, Task ready = kNone);
   /// `task` begins `later` after the end of `before` at the earliest; negative when what it waits for is done before
@@ -113,7 +113,7 @@ class LaneOf {
   Move move(Schedule& schedule, Rank rank, double seconds, double bytes, int flags) {
     Move move;
     move.begin = move.end = next(schedule, schedule.work(rank, seconds, bytes));
-    schedule.counts(move.begin, 1);  // a wait
+    schedule.add_instrs(move.begin, 1);  // a wait
     if (flags > 0) move.end = next(schedule, schedule.work(rank, flags * schedule.terms().raise()));
     return move;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,9 @@ std::int64_t comparable(double seconds) {
   return std::llround(std::clamp(seconds, 0.0, kLongest) * 1e9);
 }
 
-/// Algorithms whose times differ by less than this part of the least one are alike: the costs are no better than that,
-/// and the first in the catalog is taken.
-constexpr std::int64_t kAlike = 50;
+/// Algorithms whose times differ by less than one part in so many are alike: the costs are no better than that, and the
+/// first in the catalog is taken.
+constexpr std::int64_t kAlikeParts = 50;
 
 std::uint16_t hash_of(Collective collective, std::string_view name, const algos::Spec& spec, const Cut& cut) {
   const std::string text = fmt::format("{} {} {} {} {} {} {} {}", umbel::name_of(collective), name, spec.direct,
@@ -52,11 +53,12 @@ std::vector<std::uint64_t> choices_of(std::uint64_t wanted, std::uint64_t most,
 }
 
 /// Calls of about the same size are done alike, so that a program whose sizes never repeat does not have every
-/// algorithm weighed anew for each: @return the smallest count of the class, of which there are eight to a doubling.
+/// algorithm weighed anew for each. There are eight classes to a doubling. @return the largest count of the class: what
+/// fits one chunk or piece there fits one for all of the class
 std::uint64_t size_class(std::uint64_t count) {
   constexpr int kBitsKept = 4;
   const int dropped = std::max(0, static_cast<int>(std::bit_width(count)) - kBitsKept);
-  return count >> dropped << dropped;
+  return count | ((std::uint64_t{1} << dropped) - 1);
 }
 
 }  // namespace
@@ -95,7 +97,10 @@ double Planner::cost_of(const Choice& choice, std::uint64_t bytes) const {
 std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorithm, const PlanKey& key) const {
   std::optional<Choice> best;
   const std::uint64_t bytes = key.count * key.elem_bytes;
-  const std::uint64_t most = ranked(key.collective) ? bytes * static_cast<std::uint64_t>(in_.shape.ranks()) : bytes;
+  // The longest run of shares is all of them, or a bundle of those from one node to another.
+  const auto ranks = static_cast<std::uint64_t>(in_.shape.ranks()),
+             node = static_cast<std::uint64_t>(in_.shape.largest_node());
+  const std::uint64_t most = ranked(key.collective) ? bytes * std::max(ranks, node * node) : bytes;
   constexpr std::uint64_t kK = 1024;
   const auto chunks = choices_of(in_.chunk_bytes, most, {32 * kK, 64 * kK, 128 * kK, 256 * kK, 512 * kK});
   const auto pieces = choices_of(in_.piece_bytes, most, {128 * kK, 256 * kK, 512 * kK, 1024 * kK, 4096 * kK});
@@ -115,15 +120,23 @@ std::optional<Planner::Choice> Planner::best_of(const algos::Algorithm& algorith
                     .cut = {.piece_bytes = pieces.front(), .chunk_bytes = chunks.front()},
                     .cost = 0};
       choice.cost = comparable(cost_of(choice, bytes));
-      auto try_cut = [&](Cut cut) {
-        if (cut == choice.cut) return;
+      const auto with = [&](std::uint64_t Cut::*part, std::uint64_t size) {
         Choice other = choice;
-        other.cut = cut;
+        other.cut.*part = size;
         other.cost = comparable(cost_of(other, bytes));
-        if (other.cost < choice.cost) choice = other;
+        return other;
       };
-      for (std::uint64_t chunk : chunks) try_cut({.piece_bytes = choice.cut.piece_bytes, .chunk_bytes = chunk});
-      for (std::uint64_t piece : pieces) try_cut({.piece_bytes = piece, .chunk_bytes = choice.cut.chunk_bytes});
+      const auto try_each = [&](std::uint64_t Cut::*part, const std::vector<std::uint64_t>& sizes) {
+        if (sizes.size() == 1) return;
+        const Choice last = with(part, sizes.back());
+        if (last.cost == choice.cost) return;  // the algorithm is not cut by it
+        for (const std::uint64_t size : std::span(sizes).subspan(1)) {
+          const Choice other = size == sizes.back() ? last : with(part, size);
+          if (other.cost < choice.cost) choice = other;
+        }
+      };
+      try_each(&Cut::chunk_bytes, chunks);
+      try_each(&Cut::piece_bytes, pieces);
       if (!best || choice.cost < best->cost) best = choice;
     }
   }
@@ -195,6 +208,8 @@ std::optional<Plan> Planner::realize(Choice choice, const PlanKey& key, std::str
 
 const Planner::Considered& Planner::considered(PlanKey key) {
   key.count = size_class(key.count);
+  // Node-mates make equally good roots, but for the order of folds.
+  if (rooted(key.collective) && !key.in_order) key.root = in_.shape.peers_of(key.root).front();
   const auto found = considered_.find(key);
   if (found != considered_.end()) return found->second;
   if (considered_.size() >= kPlansKept) considered_.clear();
@@ -223,7 +238,7 @@ Planner::Considered Planner::consider(const PlanKey& key) const {
   std::ranges::stable_sort(all.choices, {}, &Choice::cost);
   if (all.choices.empty()) return all;
   const auto alike = std::ranges::find_if(all.choices, [&](const Choice& choice) {
-    return choice.cost - all.choices.front().cost > all.choices.front().cost / kAlike;
+    return choice.cost - all.choices.front().cost > all.choices.front().cost / kAlikeParts;
   });
   const auto chosen = std::min_element(all.choices.begin(), alike,
                                        [](const Choice& a, const Choice& b) { return a.algorithm < b.algorithm; });
@@ -236,7 +251,8 @@ Plan Planner::make(const PlanKey& key) {
   std::string reason = all.refused.empty()
                            ? fmt::format("no algorithm of {} serves this shape", umbel::name_of(key.collective))
                            : all.refused.back().second;
-  for (const Choice& choice : all.choices) {
+  for (Choice choice : all.choices) {
+    choice.spec.root = key.root;
     std::optional<Plan> plan = realize(choice, key, &reason);
     if (!plan) continue;
     log_debug(Subsystem::plan, "{} of {} bytes: {}, {}, chunk {}, piece {}, predicted {:.1f} us",
@@ -251,7 +267,8 @@ Plan Planner::make(const PlanKey& key) {
 std::vector<Candidate> Planner::candidates(const PlanKey& key) {
   const Considered& all = considered(key);
   std::vector<Candidate> served, refused;
-  for (const Choice& choice : all.choices) {
+  for (Choice choice : all.choices) {
+    choice.spec.root = key.root;
     Candidate candidate{.algorithm = choice.algorithm, .spec = choice.spec, .cut = choice.cut, .refused = {}};
     const std::optional<Plan> plan = realize(choice, key, &candidate.refused);
     if (plan) {

@@ -95,7 +95,7 @@ class Planner {
   std::string refuses(const PlanKey& key);
 
   /// What plan() chooses from, each algorithm as it would run. Those that can serve the call come first, the best of
-  /// them, plan()'s choice, at the front; "best" for the smallest call that is done like this one.
+  /// them, plan()'s choice, at the front; "best" for the largest call that is done like this one.
   std::vector<Candidate> candidates(const PlanKey& key);
 
  private:
@@ -133,7 +133,7 @@ class Planner {
 
   PlannerInputs in_;
   std::map<std::string, std::unique_ptr<Built>> built_;
-  std::unordered_map<PlanKey, Considered, KeyHash> considered_;  // by size_class
+  std::unordered_map<PlanKey, Considered, KeyHash> considered_;  // by size_class, and the root's node
   std::unordered_map<PlanKey, Plan, KeyHash> plans_;
 };
 

@@ -281,14 +281,14 @@ void Runner::plan_for(const PlanKey& key) {
 }
 
 double Runner::tiny_prediction(std::int32_t algorithm) {
+  constexpr std::size_t kSizes = kInlineBytes + 1;
+  if (tiny_predicted_s_.empty()) tiny_predicted_s_.assign(kCollectiveCount * kSizes, -1.0);
   const std::size_t bytes = args().count * size_of(args().dtype);
-  if (tiny_bytes_ != bytes || tiny_collective_ != args().collective) {
-    tiny_bytes_ = bytes;
-    tiny_collective_ = args().collective;
-    tiny_predicted_s_ = algos::catalog(args().collective)[static_cast<std::size_t>(algorithm)].cost(
+  double& known = tiny_predicted_s_[static_cast<std::size_t>(args().collective) * kSizes + bytes];
+  if (known < 0)
+    known = algos::catalog(args().collective)[static_cast<std::size_t>(algorithm)].cost(
         {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
-  }
-  return tiny_predicted_s_;
+  return known;
 }
 
 }  // namespace umbel::runtime

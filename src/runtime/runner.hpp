@@ -81,12 +81,10 @@ class Runner {
   std::vector<std::uint64_t> bundle_starts_;  ///< that the plan's binding points to
 
   std::uint64_t seq_ = 0;
-  std::uint32_t history_ = 0;       ///< of all calls so far
-  std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
-  int one_way_ = 0;                 ///< calls since
-  Collective tiny_collective_ = Collective::barrier;
-  std::size_t tiny_bytes_ = ~std::size_t{0};
-  double tiny_predicted_s_ = 0;
+  std::uint32_t history_ = 0;             ///< of all calls so far
+  std::uint64_t synchronized_ = 0;        ///< the last call that no rank finished before all had begun it
+  int one_way_ = 0;                       ///< calls since
+  std::vector<double> tiny_predicted_s_;  ///< by collective and bytes; negative: not asked for yet
   CallInfo last_{};
 };
 

@@ -12,6 +12,7 @@
 #include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 #include "support/cases.hpp"
+#include "support/sanitized.hpp"
 
 namespace umbel::test {
 namespace {

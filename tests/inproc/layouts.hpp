@@ -14,6 +14,7 @@
 
 #include "base/shape.hpp"
 #include "runtime/placement.hpp"
+#include "support/sanitized.hpp"
 
 namespace umbel::test {
 
@@ -62,10 +63,10 @@ inline std::vector<std::string> layouts(int ranks) {
     distinct.push_back(text);
   }
   EXPECT_GE(distinct.size(), ranks < 4 ? 8U : 12U);
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  for (std::size_t k = 0; k * 4 < distinct.size(); ++k) distinct[k] = distinct[k * 4];  // these take long: a sample
-  distinct.resize((distinct.size() + 3) / 4);
-#endif
+  if (kSanitized) {
+    for (std::size_t k = 0; k * 4 < distinct.size(); ++k) distinct[k] = distinct[k * 4];
+    distinct.resize((distinct.size() + 3) / 4);
+  }
   return distinct;
 }
 

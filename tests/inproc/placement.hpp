@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Where the ranks of a parameterized test are, and whether a sanitizer makes them slow.
+// Where the ranks of a parameterized test are.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,12 +11,6 @@
 #include <vector>
 
 namespace umbel::test {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  ///< about ten times as slow: a sample of what is done many times over
-#else
-constexpr bool kSanitized = false;
-#endif
 
 struct Placement {
   int ranks;

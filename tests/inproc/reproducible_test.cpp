@@ -20,6 +20,7 @@
 #include "inproc/layouts.hpp"
 #include "inproc/ranks.hpp"
 #include "support/reference.hpp"
+#include "support/sanitized.hpp"
 
 namespace umbel::test {
 namespace {
@@ -216,11 +217,9 @@ TEST_P(Reproducible, TheBitsOfTheTreeOnEveryLayoutByEveryAlgorithm) {
   }
 }
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-INSTANTIATE_TEST_SUITE_P(Ranks, Reproducible, testing::Values(3, 4), testing::PrintToStringParamName());
-#else
-INSTANTIATE_TEST_SUITE_P(Ranks, Reproducible, testing::Values(3, 4, 5, 8), testing::PrintToStringParamName());
-#endif
+INSTANTIATE_TEST_SUITE_P(Ranks, Reproducible,
+                         testing::ValuesIn(kSanitized ? std::vector<int>{3, 4} : std::vector<int>{3, 4, 5, 8}),
+                         testing::PrintToStringParamName());
 
 /// Every reduction has an algorithm that the mode refuses: without one the refusals above would not be tested.
 TEST(ReproducibleMode, AnotherOrderIsAnErrorForEachReduction) {

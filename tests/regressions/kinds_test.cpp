@@ -258,11 +258,13 @@ TEST(Chunks, ThatDivideNothing) {
     options.config->piece_bytes = 20'000;
     expect_all_right(run_ranks(4, options, [](runtime::Communicator& comm, Gathering&) {
       for (const Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather}) {
-        const Case c{collective, 32'768 + 1};
-        by_each_algorithm(comm, c, [&] {
-          check_case(c, comm.info().rank, 4, Placed::apart, 4,
-                     [&](const Case& one, const void* send, void* recv) { comm.run(call_of(one, send, recv)); });
-        });
+        for (const std::size_t odd : {1, 2, 3}) {  // under a sanitizer each takes another third of the algorithms
+          const Case c{collective, 32'768 + odd};
+          by_each_algorithm(comm, c, [&] {
+            check_case(c, comm.info().rank, 4, Placed::apart, 4,
+                       [&](const Case& one, const void* send, void* recv) { comm.run(call_of(one, send, recv)); });
+          });
+        }
       }
     }));
   }

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "algos/algorithm.hpp"
-#include "inproc/placement.hpp"
 #include "inproc/ranks.hpp"
 #include "support/cases.hpp"
+#include "support/sanitized.hpp"
 
 namespace umbel::test {
 

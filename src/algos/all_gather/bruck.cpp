@@ -119,7 +119,7 @@ double cost(const CostQuery& query) {
                       .needs = missing > 1 ? floor_log2(missing - 1) + 1 : 0});
     time += step_cost(t, missing, missing > 1 ? 2 : 1, ranks_leaving(query.shape, distance));
   }
-  if (!t.one_node()) return alike(query.shape) ? rounds_cost(query, rounds, longest) : time;
+  if (!t.one_node()) return t.alike() ? rounds_cost(query, rounds, longest) : time;
   const std::size_t width = 2 * rounds.size() * static_cast<std::size_t>(p);
   return pipelined(query, longest * t.bytes(), width, [&](Schedule& schedule, const std::vector<double>& chunks) {
     NodeTasks tasks(query, longest, schedule, chunks);

@@ -150,10 +150,10 @@ void write_rounds(const std::vector<Round>& rounds, int longest_run, bool one_no
   LaneOf memory;
   memory.next(s, s.work(0, t.copy(share)));
   std::vector<Schedule::Task> landed;  // by round: all of it
+  int waited = 0;                      // for so many of these, before this round
   for (const Round& round : rounds) {
     const Schedule::Task ready = one_node ? Schedule::kNone : memory.next(s, s.work(0, 0));
-    for (int before = 0; before < round.needs && !one_node; ++before)
-      s.after(ready, landed[static_cast<std::size_t>(before)]);
+    for (; waited < round.needs && !one_node; ++waited) s.after(ready, landed[static_cast<std::size_t>(waited)]);
     const Schedule::Task all = s.work(0, 0);
     for (std::size_t k = 0; k < chunks.size(); ++k) {
       for (const double run : round.runs) {
@@ -183,8 +183,6 @@ double net_ring_cost(const CostQuery& query, int members) {
                        for (std::size_t k = 0; k < chunks.size(); ++k) there[k] = s.send(0, 0, chunks[k], there[k]);
                    });
 }
-
-bool alike(const Shape& shape) { return shape.nodes() == 1 || shape.largest_node() == 1; }
 
 double rounds_cost(const CostQuery& query, const std::vector<Round>& rounds, int longest_run) {
   const CostTerms t(query);

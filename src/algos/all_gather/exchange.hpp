@@ -54,9 +54,7 @@ struct Round {
   int needs = 0;             ///< steps, from the first one, of which it sends something on
 };
 
-/// Whether all ranks have the same to do: they share a node, or none shares one.
-bool alike(const Shape& shape);
-/// Seconds of the whole exchange, by a schedule of what its lanes do. @pre alike()
+/// Seconds of the whole exchange, by a schedule of what its lanes do. @pre CostTerms::alike()
 double rounds_cost(const CostQuery& query, const std::vector<Round>& rounds, int longest_run);
 
 }  // namespace umbel::algos::all_gather

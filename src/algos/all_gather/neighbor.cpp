@@ -50,7 +50,7 @@ double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
-  if (alike(query.shape)) {
+  if (t.alike()) {
     std::vector<Round> rounds{{.runs = {1}, .needs = 0}};
     while (static_cast<int>(rounds.size()) < p / 2)
       rounds.push_back({.runs = {2}, .needs = static_cast<int>(rounds.size())});

@@ -54,11 +54,13 @@ double cost(const CostQuery& query) {
   std::vector<Round> rounds;
   for (int distance = first_distance(p); distance > 0; distance /= 2) {
     const int shares = (p - distance + 2 * distance - 1) / (2 * distance);
-    rounds.push_back({.runs = std::vector<double>(static_cast<std::size_t>(shares), 1.0),
-                      .needs = shares > 1 ? static_cast<int>(rounds.size()) : 0});
-    time += step_cost(t, shares, shares, ranks_leaving(query.shape, distance));
+    if (t.alike())
+      rounds.push_back({.runs = std::vector<double>(static_cast<std::size_t>(shares), 1.0),
+                        .needs = shares > 1 ? static_cast<int>(rounds.size()) : 0});
+    else
+      time += step_cost(t, shares, shares, ranks_leaving(query.shape, distance));
   }
-  return p > 1 && alike(query.shape) ? rounds_cost(query, rounds, 1) : time;
+  return rounds.empty() ? time : rounds_cost(query, rounds, 1);
 }
 
 }  // namespace

@@ -41,12 +41,15 @@ Traffic traffic(const Shape& shape, const Spec&) {
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   double time = t.copy(t.bytes());
-  std::vector<Round> rounds;
-  for (int size = 1; size < t.ranks(); size *= 2) {
-    rounds.push_back({.runs = {static_cast<double>(size)}, .needs = static_cast<int>(rounds.size())});
-    time += step_cost(t, size, 1, ranks_leaving(query.shape, size));
+  if (t.ranks() == 1) return time;
+  if (t.alike()) {
+    std::vector<Round> rounds;
+    for (int size = 1; size < t.ranks(); size *= 2)
+      rounds.push_back({.runs = {static_cast<double>(size)}, .needs = static_cast<int>(rounds.size())});
+    return rounds_cost(query, rounds, t.ranks() / 2);
   }
-  return t.ranks() > 1 && alike(query.shape) ? rounds_cost(query, rounds, t.ranks() / 2) : time;
+  for (int size = 1; size < t.ranks(); size *= 2) time += step_cost(t, size, 1, ranks_leaving(query.shape, size));
+  return time;
 }
 
 }  // namespace

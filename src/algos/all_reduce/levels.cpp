@@ -211,7 +211,7 @@ double levels_cost(const CostQuery& query, const Groups& groups, double bytes, d
   const double moved = bytes / groups.shards() * groups.largest_level_share() / 2;
   const double messages = units * groups.paths();
   return t.net_hop(moved, messages, groups.shards(), t.fold(moved)) + t.net_hop(moved, messages, groups.shards(), 0) +
-         2 * (groups.levels() - 1) * t.message();
+         2 * (groups.levels() - 1) * (t.message() + t.post());
 }
 
 }  // namespace umbel::algos::all_reduce

@@ -36,7 +36,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 
 double cost(const CostQuery& query) {
   const CostTerms t(query);
-  if (t.one_node() || query.shape.largest_node() == 1) return pairs_of_all_cost(query, kGroups);
+  if (t.alike()) return pairs_of_all_cost(query, kGroups);
   const int mates = query.shape.largest_node() - 1;
   const double n = t.bytes();
   const double chunks = t.chunks(n);

@@ -45,7 +45,7 @@ double cost(const CostQuery& query) {
   const double reads = query.spec.direct ? t.flags(all.mates) + all.mates * t.read_direct(n)
                                          : chunks * t.flags(all.mates) + all.mates * t.read(n);
   // Of the first chunk, its way into the leader's slot; of the last, that out of the root's.
-  const double given = all.largest > 0 ? 2 * t.flags(all.largest - 1) + t.read(std::min(n, part)) + t.post() : 0.0;
+  const double given = 2 * t.flags(all.largest - 1) + t.read(std::min(n, part)) + t.post();
   const double taken = all.bundled * t.copy(n) * t.spill(2 * query.spec.depth * part);
   return given + t.message() + (all.messages + all.alone * chunks) * t.post() +
          std::max(t.wire(n, all.bundled + all.alone), t.copy(n) + taken + reads) + t.copy(part);

@@ -39,12 +39,12 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
     std::vector<Task> taken;
     for (std::size_t k = 0; k < chunks.size(); ++k) {
       const auto given = give.move(s, 0, t.copy(chunks[k]) * spill, chunks[k], 1);
-      s.counts(given.begin, 2);
+      s.add_instrs(given.begin, 2);
       if (turn == 0 && k == 0) keep();
       if (k >= depth) s.after(given.begin, taken[k - depth], t.flight());
       if (turn >= groups) s.after(given.begin, last[static_cast<std::size_t>(turn - groups)], t.flight());
       const auto took = take.move(s, 0, t.read(chunks[k]) * spill, chunks[k], 1);
-      s.counts(took.begin, 2);
+      s.add_instrs(took.begin, 2);
       s.after(took.begin, given.end, t.flight());
       taken.push_back(took.end);
     }
@@ -111,8 +111,8 @@ class Star {
       const auto given = gives.move(s_, from, t_.copy(chunks_[k]) * spill, chunks_[k], 1);
       if (k >= depth) s_.after(given.begin, taken[k - depth], t_.flight());
       const auto took = takes.move(s_, to, t_.read(chunks_[k]), chunks_[k], 1);
-      s_.counts(given.begin, 2);
-      s_.counts(took.begin, 2);
+      s_.add_instrs(given.begin, 2);
+      s_.add_instrs(took.begin, 2);
       s_.after(took.begin, given.end, t_.flight());
       taken.push_back(took.end);
     }

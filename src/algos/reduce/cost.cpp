@@ -66,7 +66,7 @@ class Tasks {
 
   std::size_t at(std::size_t t, Rank rank) const { return static_cast<std::size_t>(rank) * trees_.size() + t; }
   bool leaf(std::size_t t, Rank rank) const { return trees_[t].below(rank).empty(); }
-  /// Its parent, in the other case of the tree's top the root.
+  /// Its parent; of a tree's top the root.
   Rank next(std::size_t t, Rank rank) const { return rank == trees_[t].root ? spec_.root : trees_[t].above(rank); }
   bool local(std::size_t t, Rank rank) const { return shape_.same_node(rank, next(t, rank)); }
   bool in_place(std::size_t t, Rank rank) const { return spec_.direct && leaf(t, rank) && local(t, rank); }

@@ -143,7 +143,7 @@ double cost(const CostQuery& query) {
   const int p = t.ranks();
   if (p == 1) return t.copy(t.bytes());
   const double block = t.bytes() / p;
-  if (t.one_node() || query.shape.largest_node() == 1)
+  if (t.alike())
     return pipelined(
         query, block / query.spec.depth, static_cast<std::size_t>(2 * p * query.spec.depth),
         [&](Schedule& schedule, const std::vector<double>& chunks) { write_tasks(query, schedule, chunks); });

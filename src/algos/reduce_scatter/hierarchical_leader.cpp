@@ -187,17 +187,15 @@ double cost(const CostQuery& query) {
   const double n = t.bytes(), all = n * t.ranks();
   const int nodes = t.nodes(), ranks = query.shape.largest_node();
   const double bundle = n * ranks;
-  double time = 0;
-  if (ranks > 1)
-    time += 2 * t.flags(ranks - 1) + (t.copy(all) + (ranks - 1) * t.read(all)) * t.spill(all) + t.fold(all, ranks) +
-            t.read(n);
   if (ranks == 1) {
     Schedule schedule(query);  // what comes in is what goes out
     const Schedule::Task folded = schedule.work(0, t.fold(n, nodes));
     for (int node = 1; node < nodes; ++node) schedule.after(folded, schedule.send(0, 0, n));
     return schedule.run();
   }
-  return time + t.burst((nodes - 1) * most_runs(query.shape)) + (nodes - 1) * t.wire(bundle) + t.fold(bundle, nodes);
+  const double inside = 2 * t.flags(ranks - 1) + (t.copy(all) + (ranks - 1) * t.read(all)) * t.spill(all) +
+                        t.fold(all, ranks) + t.read(n);
+  return inside + t.burst((nodes - 1) * most_runs(query.shape)) + (nodes - 1) * t.wire(bundle) + t.fold(bundle, nodes);
 }
 
 }  // namespace

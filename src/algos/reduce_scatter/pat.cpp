@@ -234,7 +234,7 @@ void write_chunk(int p, Schedule& s, LaneOf& memory, double bytes, bool one_node
 double cost(const CostQuery& query) {
   const CostTerms t(query);
   const int p = t.ranks();
-  if (p > 1 && (t.one_node() || query.shape.largest_node() == 1))
+  if (p > 1 && t.alike())
     return pipelined(query, t.bytes(), static_cast<std::size_t>(p),
                      [&](Schedule& schedule, const std::vector<double>& chunks) {
                        LaneOf memory;

@@ -80,7 +80,7 @@ double cost(const CostQuery& query) {
   if (p == 1) return t.copy(t.bytes());
   const int rings = query.spec.channels;
   const double part = t.bytes() / rings / query.spec.depth;
-  if (rings == 1 && (t.one_node() || query.shape.largest_node() == 1))
+  if (rings == 1 && t.alike())
     return pipelined(query, part, static_cast<std::size_t>(p * query.spec.depth),
                      [&](Schedule& schedule, const std::vector<double>& chunks) {
                        LaneOf memory;

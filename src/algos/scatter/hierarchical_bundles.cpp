@@ -45,7 +45,7 @@ double cost(const CostQuery& query) {
                                          : chunks * t.flags(all.mates) + all.mates * t.copy(n) * t.spill(slots);
   const double given = all.bundled * t.copy(n) * t.spill(2 * query.spec.depth * part);
   // Of the last chunk, its way out of the leader's slot.
-  const double taken = all.largest > 0 ? 2 * t.flags(all.largest - 1) + t.read(std::min(n, part)) + t.post() : 0.0;
+  const double taken = 2 * t.flags(all.largest - 1) + t.read(std::min(n, part)) + t.post();
   return t.copy(part) + t.message() + (all.messages + all.alone * chunks) * t.post() +
          std::max(t.wire(n, all.bundled + all.alone), t.copy(n) + given + shows) + taken;
 }

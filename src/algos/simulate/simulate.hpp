@@ -6,8 +6,8 @@
 //
 // What is modelled, as the executor does it:
 //   threads   A rank's lanes run on one thread by turns: a lane goes on until it must wait, or has moved 128 KiB, or
-//             done 64 instructions. Before each round the thread sees to what the network has brought. A thread with nothing
-//             to do costs nothing; threads share the node's cores.
+//             done 64 instructions. Before each round the thread sees to what the network has brought. A thread with
+//             nothing to do costs nothing; threads share the node's cores.
 //   flags     cost the signalling thread a moment and are seen a moment later. Between lanes of a rank they are free.
 //   memory    Copies and folds take their time per byte, by where the bytes come from; more where the windows do not
 //             fit the cache; all of a node share the memory bus.

@@ -25,6 +25,7 @@ namespace {
 constexpr double kAgreement = 0.02;
 constexpr double kSharedFactor = 2.5;
 constexpr double kMixedFactor = 3.5;
+constexpr double kLargeFactor = 1.3;
 
 /// `mixed`: several ranks on each of several nodes.
 enum class Layout { staged, direct, apart, mixed };
@@ -83,6 +84,14 @@ Shape shape_of(Layout layout, int ranks) {
 }
 
 /// One algorithm in one layout: the largest difference, where no link is shared and where one is.
+/// Of buffers; the odd one ends in part of a chunk.
+std::vector<std::uint64_t> sizes() {
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t bytes = 8; bytes <= 64U << 20U; bytes *= 8) all.push_back(bytes);
+  all.push_back(12'000'004);
+  return all;
+}
+
 struct Found {
   double worst = 0, shared = 1;
   std::string where = "never", shared_where = "never";
@@ -95,9 +104,11 @@ Found look(const Algorithm& algorithm, Layout layout) {
   for (const int ranks : {2, 3, 4, 5, 7, 8, 16}) {
     if (layout == Layout::mixed && ranks < 4) continue;
     const Shape shape = shape_of(layout, ranks);
-    const Spec spec{.direct = layout == Layout::direct};
+    // The last rank is the root of some.
+    const Spec spec{.direct = layout == Layout::direct,
+                    .root = rooted(algorithm.collective) && ranks % 2 == 1 ? ranks - 1 : 0};
     if (!algorithm.refuses(shape, spec).empty()) continue;
-    for (std::uint64_t bytes = 8; bytes <= 64U << 20U; bytes *= 8) {
+    for (const std::uint64_t bytes : sizes()) {
       // Of a ranked collective these are the bytes of all ranks; of a barrier none.
       const std::uint64_t all = algorithm.collective == Collective::barrier ? 0 : bytes;
       const std::uint64_t count = (ranked(algorithm.collective) ? all / static_cast<std::uint64_t>(ranks) : all) / 4;
@@ -156,6 +167,21 @@ std::vector<const Algorithm*> all_algorithms() {
 INSTANTIATE_TEST_SUITE_P(Catalog, Agreement, testing::ValuesIn(all_algorithms()), [](const auto& one) {
   return fmt::format("{}_{}", umbel::name_of(one.param->collective), one.param->name);
 });
+
+/// Of jobs too large for more than one chunk to be looked at, the busiest rank or link sets the pace.
+TEST(AgreementOfLargeJobs, IsWithinAFactor) {
+  constexpr int kRanks = 24;  // trees, of so many ranks each
+  const Model model{.cache_bytes = 1e18};
+  const Shape shape = Shape::one_node(kRanks);
+  const Algorithm& algorithm = *find(Collective::reduce, "direct");
+  for (const std::uint64_t bytes : {2U << 20U, 16U << 20U}) {
+    const Outcome outcome = run(algorithm, shape, {}, bytes / 4, 4, {}, from_model(model, shape));
+    const double cost = algorithm.cost({.shape = shape, .spec = {}, .model = model, .bytes = bytes, .cut = {}});
+    EXPECT_EQ(outcome.refused, "");
+    EXPECT_LT(std::max(cost / outcome.seconds, outcome.seconds / cost), kLargeFactor)
+        << bytes << " bytes: cost " << cost << " s, simulated " << outcome.seconds << " s";
+  }
+}
 
 TEST(AgreementList, ExceptionsNameAlgorithms) {
   for (const auto& [key, exception] : exceptions()) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/error.hpp"
 
 namespace umbel::runtime {
@@ -78,22 +80,48 @@ TEST(Planner, ARefusedCallLeavesThePlansAlone) {
 }
 
 TEST(Planner, CallsOfAboutTheSameSizeAreDoneAlike) {
-  // So a program whose sizes never repeat seldom has the algorithms weighed. Near 2^20 a class is of 2^17 counts.
-  constexpr std::uint64_t kSmallest = 1U << 20U, kNext = kSmallest + (1U << 17U);
+  // So a program whose sizes never repeat seldom has the algorithms weighed. A doubling has eight classes.
+  PlannerInputs in = inputs(0, two_nodes());
+  in.layout.slot_bytes = 1U << 28U;  // no cut has to be made smaller
+  std::set<std::uint64_t> hashes;
+  for (std::uint64_t first = 1U << 12U; first <= 1U << 22U; first *= 2) {
+    for (std::uint64_t k = 8; k < 16; ++k) {
+      const std::uint64_t low = first / 8 * k, high = first / 8 * (k + 1) - 1;
+      Planner one(in), other(in);  // whatever sizes each has met before
+      const Plan small = one.plan(fp32(low)), large = other.plan(fp32(high));
+      EXPECT_EQ(small.hash, large.hash) << low;
+      EXPECT_NE(small.predicted_s, large.predicted_s) << "each is predicted for its own size";
+      hashes.insert(small.hash);
+    }
+  }
+  EXPECT_GT(hashes.size(), 1U) << "nothing to tell apart";
+}
+
+TEST(Planner, WhatFitsOnePieceIsNotCut) {
+  // 70,000 elements are in the class that begins at exactly 256 KiB, a size of pieces that is tried.
+  PlannerInputs in = inputs(0, Shape::from_nodes(std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+  in.layout.slot_bytes = 1U << 28U;
+  EXPECT_EQ(Planner(in).plan(forced(fp32(70'000), "recursive_doubling")).binding.pieces, 1U);
+}
+
+TEST(Planner, NodeMatesMakeEquallyGoodRoots) {
+  PlanKey key = fp32(100'000);
+  key.collective = Collective::broadcast;
   Planner planner(inputs(0, two_nodes()));
-  const Plan smallest = planner.plan(fp32(kSmallest)), largest = planner.plan(fp32(kNext - 1));
-  EXPECT_EQ(largest.hash, smallest.hash);
-  EXPECT_GT(largest.predicted_s, smallest.predicted_s) << "predicted for its own size";
-  // The order of sizes does not matter, as ranks of a communicator may have met others before.
-  Planner other(inputs(0, two_nodes()));
-  EXPECT_EQ(other.plan(fp32(kNext - 1)).hash, largest.hash);
+  for (Rank root = 0; root < 5; ++root) {
+    key.root = root;
+    const Plan plan = planner.plan(key);
+    EXPECT_EQ(plan.built->spec.root, root);
+    key.root = root < 3 ? 0 : 3;
+    EXPECT_EQ(plan.hash, planner.plan(key).hash);
+  }
 }
 
 TEST(Planner, OfThoseThatAreAlikeTheFirstInTheCatalogIsTaken) {
   constexpr double kAlike = 1.02, kRounding = 1e-3;
   const Shape four_nodes = Shape::from_nodes(std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3});
   int not_the_least = 0;
-  for (std::uint64_t count = 1; count <= 1U << 24U; count *= 2) {  // each the smallest of its class
+  for (std::uint64_t count = 1; count <= 1U << 24U; count = 2 * count + 1) {  // each the largest of its class
     Planner planner(inputs(0, four_nodes));
     PlanKey key = fp32(count);
     key.collective = Collective::broadcast;
