@@ -13,7 +13,7 @@ constexpr double kBehind = 1e-12;  // a lane whose turn is over comes after othe
 
 }  // namespace
 
-Schedule::Schedule(const CostQuery& query) : terms_(query), shape_(query.shape) {
+Schedule::Schedule(const CostQuery& query) : terms_(query), shape_(query.shape), depth_(query.spec.depth) {
   doers_.resize(static_cast<std::size_t>(shape_.ranks()) + 2 * static_cast<std::size_t>(shape_.nodes()));
 }
 

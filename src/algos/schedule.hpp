@@ -41,6 +41,11 @@ class Schedule {
   void after(Task task, Task before, double later = 0);
   /// The same, in a lane.
   void follow(Task task, Task before);
+  /// `task` writes a slot, which must be read first: `reads` has who read it, by chunk, up to the one before this.
+  void reuse(Task task, const std::vector<Task>& reads) {
+    const auto depth = static_cast<std::size_t>(depth_);
+    if (reads.size() >= depth) after(task, reads[reads.size() - depth], terms_.flight());
+  }
 
   /// When the last task ends.
   double run();
@@ -81,6 +86,7 @@ class Schedule {
 
   CostTerms terms_;
   const Shape& shape_;
+  int depth_;
   std::vector<Item> items_;
   std::vector<Edge> edges_;
   using Ready = std::pair<double, Task>;  // of two at the same time, the one that was added first

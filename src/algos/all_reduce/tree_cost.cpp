@@ -16,7 +16,6 @@ class Tasks {
   Tasks(const CostQuery& query, const std::vector<TreePlace>& places, int trees, Schedule& schedule)
       : shape_(query.shape),
         slots_(2.0 * trees * query.spec.depth),
-        depth_(static_cast<std::size_t>(query.spec.depth)),
         places_(places),
         s_(schedule),
         t_(schedule.terms()),
@@ -65,8 +64,7 @@ class Tasks {
     if (parent < 0) return {made, 0};
     if (!local(m)) return {s_.send(m, parent, chunk_, made), 0};
     // The slot must have been read: the parent's fold of this chunk is not there yet.
-    const std::vector<Task>& read = member(parent).folds;
-    if (read.size() >= depth_) s_.after(fold.begin, read[read.size() - depth_], t_.flight());
+    s_.reuse(fold.begin, member(parent).folds);
     return {fold.end, t_.flight()};
   }
 
@@ -79,9 +77,7 @@ class Tasks {
       const Task copied = member(m).down.next(s_, s_.work(m, t_.copy(chunk_) * spill_, chunk_));
       shown = member(m).down.raise(s_, m, near.size());
       s_.after(copied, here);
-      for (int child : near)
-        if (const auto& read = member(child).reads; read.size() >= depth_)
-          s_.after(copied, read[read.size() - depth_], t_.flight());
+      for (int child : near) s_.reuse(copied, member(child).reads);
     }
     std::vector<Task> there;
     for (int child : far) there.push_back(s_.send(m, child, chunk_, here));
@@ -96,7 +92,6 @@ class Tasks {
 
   const Shape& shape_;
   double slots_;  // of a chunk, that a rank shows things in
-  std::size_t depth_;
   const std::vector<TreePlace>& places_;
   Schedule& s_;
   const CostTerms& t_;

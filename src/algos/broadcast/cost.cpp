@@ -73,9 +73,7 @@ class Tasks {
     if (!spec_.direct) {
       const Task copied = own.next(s_, s_.work(rank, t_.copy(chunk_) * spill_, chunk_));
       s_.after(copied, here);
-      for (Rank mate : mates)
-        if (const auto& read = reads(t, mate); read.size() >= static_cast<std::size_t>(spec_.depth))
-          s_.after(copied, read[read.size() - static_cast<std::size_t>(spec_.depth)], t_.flight());
+      for (Rank mate : mates) s_.reuse(copied, reads(t, mate));
     }
     std::vector<Task> flags = own.raise(s_, rank, mates.size());
     s_.after(flags.front(), here);

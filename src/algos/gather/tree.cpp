@@ -156,7 +156,6 @@ class Tasks {
  public:
   Tasks(const CostQuery& query, const RankTree& tree, Schedule& schedule)
       : shape_(query.shape),
-        depth_(static_cast<std::size_t>(query.spec.depth)),
         tree_(tree),
         s_(schedule),
         t_(schedule.terms()),
@@ -180,7 +179,7 @@ class Tasks {
     for (Rank child : tree_.children(rank)) there.push_back(gather(child));
     if (!packs && !root) return s_.send(rank, tree_.parent(rank), chunk_);
     const Task own = lane(rank).next(s_, s_.work(rank, t_.copy(chunk_), chunk_));
-    if (local(rank) && read(rank).size() >= depth_) s_.after(own, read(rank)[read(rank).size() - depth_], t_.flight());
+    if (local(rank)) s_.reuse(own, read(rank));
     std::vector<Task> arrived;
     for (std::size_t k = 0; k < there.size(); ++k) {
       const Rank child = tree_.children(rank)[k];
@@ -208,7 +207,6 @@ class Tasks {
   }
 
   const Shape& shape_;
-  std::size_t depth_;
   const RankTree& tree_;
   Schedule& s_;
   const CostTerms& t_;

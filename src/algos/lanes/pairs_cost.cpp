@@ -19,7 +19,6 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
   const CostTerms& t = s.terms();
   const int mates = query.shape.largest_node() - 1;
   const int others = query.shape.ranks() - 1 - mates;
-  const auto depth = static_cast<std::size_t>(query.spec.depth);
   const double spill = t.spill(std::min(groups, mates) * query.spec.depth * chunks.front());
   LaneOf give, take;
   std::vector<Task> last;  // by turn: all of it has been taken
@@ -41,7 +40,7 @@ void write_all(const CostQuery& query, int groups, Schedule& s, const Chunks& ch
       const auto given = give.move(s, 0, t.copy(chunks[k]) * spill, chunks[k], 1);
       s.add_instrs(given.begin, 2);
       if (turn == 0 && k == 0) keep();
-      if (k >= depth) s.after(given.begin, taken[k - depth], t.flight());
+      s.reuse(given.begin, taken);
       if (turn >= groups) s.after(given.begin, last[static_cast<std::size_t>(turn - groups)], t.flight());
       const auto took = take.move(s, 0, t.read(chunks[k]) * spill, chunks[k], 1);
       s.add_instrs(took.begin, 2);
@@ -105,11 +104,10 @@ class Star {
     }
     LaneOf &gives = from == spec_.root ? give_ : lane, &takes = to == spec_.root ? take_ : lane;
     const double spill = from == spec_.root ? spill_ : 1;
-    const auto depth = static_cast<std::size_t>(spec_.depth);
     std::vector<Task> taken;
     for (std::size_t k = 0; k < chunks_.size(); ++k) {
       const auto given = gives.move(s_, from, t_.copy(chunks_[k]) * spill, chunks_[k], 1);
-      if (k >= depth) s_.after(given.begin, taken[k - depth], t_.flight());
+      s_.reuse(given.begin, taken);
       const auto took = takes.move(s_, to, t_.read(chunks_[k]), chunks_[k], 1);
       s_.add_instrs(given.begin, 2);
       s_.add_instrs(took.begin, 2);

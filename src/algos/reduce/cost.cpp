@@ -80,9 +80,7 @@ class Tasks {
   void claim(std::size_t t, Rank rank, Task task) {
     const bool top = rank == trees_[t].root;
     const std::vector<Task>& read = top ? results_[t] : folds_[at(t, next(t, rank))];
-    const auto depth = static_cast<std::size_t>(spec_.depth);
-    // The parent's fold of this chunk is not there yet.
-    if (shows(t, rank) && read.size() >= depth) s_.after(task, read[read.size() - depth], t_.flight());
+    if (shows(t, rank)) s_.reuse(task, read);  // the parent's fold of this chunk is not there yet
   }
 
   Shown up(std::size_t t, Rank rank) {

@@ -177,7 +177,6 @@ class Tasks {
  public:
   Tasks(const CostQuery& query, const RankTree& tree, Schedule& schedule)
       : shape_(query.shape),
-        depth_(static_cast<std::size_t>(query.spec.depth)),
         tree_(tree),
         s_(schedule),
         t_(schedule.terms()),
@@ -230,8 +229,7 @@ class Tasks {
   /// Work on a slot that all of `mates` have left.
   Task claim(Rank rank, const std::vector<Rank>& mates, double seconds, double bytes) {
     const Task task = lane(rank).next(s_, s_.work(rank, seconds, bytes));
-    for (Rank mate : mates)
-      if (took(mate).size() >= depth_) s_.after(task, took(mate)[took(mate).size() - depth_], t_.flight());
+    for (Rank mate : mates) s_.reuse(task, took(mate));
     return task;
   }
 
@@ -271,7 +269,6 @@ class Tasks {
   }
 
   const Shape& shape_;
-  std::size_t depth_;
   const RankTree& tree_;
   Schedule& s_;
   const CostTerms& t_;
