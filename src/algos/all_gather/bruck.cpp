@@ -48,11 +48,7 @@ Traffic traffic(const Shape& shape, const Spec&) {
 class NodeTasks {
  public:
   NodeTasks(const CostQuery& query, int longest, Schedule& schedule, const std::vector<double>& chunks)
-      : p_(query.shape.ranks()),
-        depth_(static_cast<std::size_t>(query.spec.depth)),
-        s_(schedule),
-        chunks_(chunks),
-        lanes_(static_cast<std::size_t>(p_)) {
+      : p_(query.shape.ranks()), s_(schedule), chunks_(chunks), lanes_(static_cast<std::size_t>(p_)) {
     for (const double chunk : chunks) share_ += chunk / longest;
     for (Rank rank = 0; rank < p_; ++rank) next(rank, s_.terms().copy(share_));
   }
@@ -82,8 +78,7 @@ class NodeTasks {
       const auto out = bytes(rank, missing, k, m);
       if (!out) continue;
       const Schedule::Task task = shown[static_cast<std::size_t>(rank)] = next(rank, t.copy(*out) + t.raise());
-      const auto& read = reads_[static_cast<std::size_t>(modulo(rank - distance, p_))];
-      if (read.size() >= depth_) s_.after(task, read[read.size() - depth_], t.flight());
+      s_.reuse(task, reads_[static_cast<std::size_t>(modulo(rank - distance, p_))]);
     }
     for (Rank rank = 0; rank < p_; ++rank) {
       const Rank from = (rank + distance) % p_;
@@ -95,7 +90,6 @@ class NodeTasks {
   }
 
   int p_;
-  std::size_t depth_;
   Schedule& s_;
   const std::vector<double>& chunks_;
   std::vector<LaneOf> lanes_;
