@@ -97,9 +97,12 @@ TEST_P(ShareCounts, InWhichAPairDiffersAreAMismatchOnEveryRank) {
       for (const auto [gives, takes] : {Pair{5, 4}, Pair{0, 4}, Pair{5, 0}, Pair{110000, 100000}, Pair{100000, 10},
                                         Pair{10, 100000}, Pair{100000, 0}}) {
         SCOPED_TRACE(fmt::format("{} from {}: {} and {}", name_of(form), giver, gives, takes));
-        const auto texts = outcomes(GetParam(), [&, gives = gives, takes = takes](Rank me) {
-          return with_odd_pair(form, me, giver, 0, gives, takes);
-        });
+        // A bundle's mismatch names its ranks, not the pair (below).
+        const char* pairs = form == Collective::all_to_allv ? "pairwise" : "linear";
+        const auto texts = outcomes(
+            GetParam(),
+            [&, gives = gives, takes = takes](Rank me) { return with_odd_pair(form, me, giver, 0, gives, takes); },
+            *GetParam() == '\0' ? "auto" : pairs);
         EXPECT_THAT(texts, Each(AllOf(StartsWith("Mismatch"), HasSubstr("operation 1 ("),
                                       HasSubstr(std::string(name_of(form))), HasSubstr(fmt::format("rank {} (", giver)),
                                       HasSubstr(fmt::format("sends {} elements to rank 0 (", gives)),
