@@ -3,7 +3,8 @@
 
 # Everything Umbel builds on, found once. Targets to link:
 #   fmt::fmt spdlog::spdlog hwy::hwy CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gtest GTest::gmock
-#   umbel_dep::ucx umbel_dep::hwloc umbel_dep::numa umbel_dep::mpi umbel_dep::seccomp (the last only where it is installed)
+#   umbel_dep::ucx umbel_dep::hwloc umbel_dep::numa umbel_dep::mpi
+# and, only where they are installed, umbel_dep::seccomp and umbel_dep::mpich (a peer to compare with)
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -27,6 +28,10 @@ umbel_pkg_config_dependency(numa numa)
 pkg_check_modules(seccomp IMPORTED_TARGET GLOBAL libseccomp)
 if(seccomp_FOUND)
   add_library(umbel_dep::seccomp ALIAS PkgConfig::seccomp)
+endif()
+pkg_check_modules(mpich IMPORTED_TARGET GLOBAL mpich)
+if(mpich_FOUND)
+  add_library(umbel_dep::mpich ALIAS PkgConfig::mpich)
 endif()
 
 # Open MPI by its own names first: Debian's plain mpicc may be MPICH's. -DMPI_C_COMPILER=… chooses another MPI.

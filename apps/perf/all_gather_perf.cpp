@@ -2,29 +2,6 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // all_gather_perf: every rank's share, on every rank.
-#include "bench/collective.hpp"
+#include "bench/calls.hpp"
 
-namespace umbel::bench {
-namespace {
-
-umbel_result_t run_own(const Call& call, umbel_comm_t comm) {
-  return umbel_all_gather(call.send, call.recv, call.extent.count, call.type->dtype, comm);
-}
-
-int run_peer(const Call& call, MPI_Comm comm) {
-  const MPI_Datatype type = mpi_type_to_move(*call.type);
-  return MPI_Allgather(call.send, call.int_count(), type, call.recv, call.int_count(), type, comm);
-}
-
-constexpr Collective kCollective{
-    .traits = collectives::kAllGather,
-    .run = run_own,
-    .run_peer = run_peer,
-    .peer_name = "the peer's MPI_Allgather",
-    .peer_lacks = lacks_nothing,
-};
-
-}  // namespace
-}  // namespace umbel::bench
-
-int main(int argc, char** argv) { return umbel::bench::run(argc, argv, umbel::bench::kCollective); }
+int main(int argc, char** argv) { return umbel::bench::run(argc, argv, umbel::bench::calls::kAllGather); }

@@ -2,29 +2,6 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // scatter_perf: a share of the root's data, on every rank.
-#include "bench/collective.hpp"
+#include "bench/calls.hpp"
 
-namespace umbel::bench {
-namespace {
-
-umbel_result_t run_own(const Call& call, umbel_comm_t comm) {
-  return umbel_scatter(call.send, call.recv, call.extent.count, call.type->dtype, call.extent.root, comm);
-}
-
-int run_peer(const Call& call, MPI_Comm comm) {
-  const MPI_Datatype type = mpi_type_to_move(*call.type);
-  return MPI_Scatter(call.send, call.int_count(), type, call.recv, call.int_count(), type, call.extent.root, comm);
-}
-
-constexpr Collective kCollective{
-    .traits = collectives::kScatter,
-    .run = run_own,
-    .run_peer = run_peer,
-    .peer_name = "the peer's MPI_Scatter",
-    .peer_lacks = lacks_nothing,
-};
-
-}  // namespace
-}  // namespace umbel::bench
-
-int main(int argc, char** argv) { return umbel::bench::run(argc, argv, umbel::bench::kCollective); }
+int main(int argc, char** argv) { return umbel::bench::run(argc, argv, umbel::bench::calls::kScatter); }

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the Umbel authors
 # shellcheck shell=bash
 #
-# What scripts/quickstart and scripts/test share: packages, and building a preset. Sourced from the checkout's root.
+# What scripts/quickstart, scripts/test and scripts/compare share: packages, and building a preset. Sourced from the checkout's root.
 
 readonly umbel_packages=(
   build-essential g++ cmake ninja-build git pkg-config ccache python3 iproute2 procps util-linux
@@ -10,6 +10,9 @@ readonly umbel_packages=(
   libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libgtest-dev libgmock-dev libseccomp-dev
   shellcheck clang-format
 )
+# The other libraries that Umbel is compared with, and what measures and draws: for scripts/compare and its tests.
+# shellcheck disable=SC2034 # the scripts that source this use it
+readonly umbel_peer_packages=(mpich libmpich-dev libgloo-dev iperf3 python3-matplotlib python3-tqdm)
 
 say() { printf '%s\n' "== $*"; }
 
@@ -17,9 +20,9 @@ am_root() { ((EUID == 0)); }
 
 have_sudo() { command -v sudo >/dev/null; }
 
-missing_packages() {
+missing_packages() { # [PACKAGE …] beside those that all need
   local package
-  for package in "${umbel_packages[@]}"; do
+  for package in "${umbel_packages[@]}" "$@"; do
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || printf '%s\n' "$package"
   done
 }
@@ -34,14 +37,15 @@ install_line() {
   fi
 }
 
-# Installs what is missing; without root prints the line to type and exits 3.
+# ensure_packages LOG [PACKAGE …]: installs what is missing; without root prints the line to type and exits 3.
 ensure_packages() {
   local log=$1 missing
+  shift
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "not a Debian system: CMake will name what is missing"
     return 0
   fi
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]} > 0)) || return 0
   if ! am_root; then
     echo "these packages are missing; type this line, then run the script again:" >&2

@@ -106,6 +106,7 @@ passed_variables() {
 place_ranks() {
   local node file hosts=''
   if [[ -n $run_place ]]; then
+    [[ $run_mpi == openmpi ]] || die 125 "--place is for Open MPI; --hosts n0:2,n1:1 for both"
     file=$state/place.$(cksum <<<"$run_place" | tr ' ' -)
     tr ',' '\n' <<<"$run_place" >"$file"
     mpirun_placement=(--hostfile "$file" --map-by seq)
@@ -119,6 +120,7 @@ place_ranks() {
     run_hosts=$hosts
   fi
   mpirun_placement=(-H "$run_hosts")
+  [[ $run_mpi == openmpi ]] || mpirun_placement=(-hosts "$run_hosts")
   run_ranks=0
   for node in ${run_hosts//,/ }; do
     [[ $node =~ ^[a-z0-9]+(:[1-9][0-9]*)?$ ]] || die 125 "--hosts: expected n0:3,n1:2, not \"$run_hosts\""
@@ -136,11 +138,11 @@ check_hosts() {
 }
 
 parse_run() {
-  run_ppn=1 run_nodes='' run_hosts='' run_place='' run_count='' mpirun_options=()
+  run_mpi=openmpi run_ppn=1 run_nodes='' run_hosts='' run_place='' run_count='' mpirun_options=()
   while [[ $# -gt 0 && $1 != -- ]]; do
     case $1 in
-      --ppn=* | --nodes=* | --hosts=* | --place=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
-      --ppn | --nodes | --hosts | --place)
+      --mpi=* | --ppn=* | --nodes=* | --hosts=* | --place=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+      --mpi | --ppn | --nodes | --hosts | --place)
         [[ $# -ge 2 ]] || die 125 "$1 needs a value"
         printf -v "run_${1#--}" '%s' "$2"
         shift 2
@@ -155,25 +157,34 @@ parse_run() {
   [[ $# -ge 2 ]] || die 125 "usage: scripts/cluster run [--ppn P] [MPIRUN OPTIONS] -- COMMAND …"
   shift
   run_command=("$@")
+  [[ $run_mpi == @(openmpi|mpich) ]] || die 125 "--mpi \"$run_mpi\": openmpi or mpich"
   [[ $run_ppn =~ ^[1-9][0-9]{0,3}$ ]] || die 125 "--ppn \"$run_ppn\": expected a number of ranks, e.g. 2"
   [[ $run_nodes =~ ^([1-9][0-9]{0,1})?$ ]] || die 125 "--nodes \"$run_nodes\": expected a number of nodes"
 }
 
 cluster_run() {
-  local name mpirun variables=() values=()
+  local name mpirun launcher variables=() values=()
   parse_run "$@"
   need_cluster
   [[ -z $run_nodes || $run_nodes -le $(config_value nodes) ]] || die 125 "--nodes $run_nodes: the cluster has $(config_value nodes)"
-  mpirun=$(command -v mpirun.openmpi || command -v mpirun) || die 125 "no mpirun (Debian package openmpi-bin)"
   check_hosts
   set_devices
   for name in $(passed_variables); do
-    variables+=(-x "$name")
+    [[ $run_mpi == mpich ]] || variables+=(-x "$name") # MPICH passes on all there are
     values+=("${!name}")
   done
   place_ranks
+  case $run_mpi in
+    openmpi)
+      mpirun=$(command -v mpirun.openmpi || command -v mpirun) || die 125 "no mpirun (Debian package openmpi-bin)"
+      launcher=("$mpirun" --oversubscribe --bind-to none)
+      ;;
+    mpich)
+      mpirun=$(command -v mpiexec.mpich) || die 125 "no mpiexec.mpich (Debian package mpich)"
+      launcher=("$mpirun" -launcher ssh -launcher-exec "$state/agent" -iface eth0 -bind-to none)
+      ;;
+  esac
   [[ -n $run_count ]] || variables+=(-n "$run_ranks")
   expose_paths "head $(node_names)" "${run_command[@]}" "${mpirun_options[@]}" "${values[@]}"
-  enter head bash "$lib/cluster_mpirun" "$mpirun" --oversubscribe --bind-to none "${mpirun_placement[@]}" "${variables[@]}" \
-    "${mpirun_options[@]}" "${run_command[@]}"
+  enter head bash "$lib/cluster_mpirun" "${launcher[@]}" "${mpirun_placement[@]}" "${variables[@]}" "${mpirun_options[@]}" "${run_command[@]}"
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <cstring>
 #include <ctime>
 #include <stdexcept>
 
@@ -41,9 +40,8 @@ Runner::Runner(const Collective& collective, const Options& options, Session& se
       options_(options),
       session_(session),
       comm_(comm),
-      capacity_(capacity_of(traits_, options.max_bytes, options.roots, session.rank(), session.size())),
-      send_(capacity_.send),
-      recv_(capacity_.recv),
+      data_(traits_, capacity_of(traits_, options.max_bytes, options.roots, session.rank(), session.size()),
+            session.rank(), session.size()),
       busbw_limit_gbs_(busbw_limit_gbs) {}
 
 Row Runner::measure(const Case& c) {
@@ -90,7 +88,7 @@ void Runner::force(const std::string& algorithm) {
 Timing Runner::measure_placement(const Case& c, Placement placement, Row& row) {
   bool with_peer = options_.peer_mpi && placement == Placement::out_of_place;
   if (with_peer) {
-    const std::string problem = peer_problem(prepare(c, placement, iteration_));
+    const std::string problem = peer_problem(data_.prepare(c, placement, iteration_));
     add_reason(row, problem);
     with_peer = problem.empty();
   }
@@ -124,39 +122,13 @@ Runner::Loop Runner::run_loop(const Case& c, Placement placement, bool with_peer
     for (int turn = 0; turn < (with_peer ? 2 : 1); ++turn) {
       const bool peer = with_peer && (turn == 0) == (i % 2 == 1);
       const std::uint64_t iteration = iteration_++;
-      const Call call = prepare(c, placement, iteration);
+      const Call call = data_.prepare(c, placement, iteration);
       const double duration = run_once(call, peer);
       if (i >= options_.warmup) (peer ? loop.peer : loop.own).push_back(duration);
-      if (!peer && i >= first_checked) loop.wrong += count_wrong(c, placement, call, iteration);
+      if (!peer && i >= first_checked) loop.wrong += data_.count_wrong(c, placement, call, iteration);
     }
   }
   return loop;
-}
-
-Call Runner::prepare(const Case& c, Placement placement, std::uint64_t iteration) {
-  const Extent extent{.count = c.count, .root = c.root, .rank = session_.rank(), .ranks = session_.size()};
-  const Buffers buffers = buffers_of(traits_, extent, placement == Placement::in_place);
-  const std::size_t send_bytes = buffers.send * c.type.size;
-  const std::size_t recv_bytes = buffers.recv * c.type.size;
-  // in-place, the larger buffer holds both
-  const bool in_recv = buffers.joined && buffers.recv >= buffers.send;
-  const bool in_send = buffers.joined && !in_recv;
-  send_.guard(in_recv ? 0 : send_bytes);
-  recv_.guard(in_send ? 0 : recv_bytes);
-  std::byte* send = static_cast<std::byte*>((in_recv ? recv_ : send_).data()) + buffers.send_at * c.type.size;
-  std::byte* recv = static_cast<std::byte*>((in_send ? send_ : recv_).data()) + buffers.recv_at * c.type.size;
-
-  constexpr std::size_t kPoisoned = 4096;  // results of a former call must not pass for those of this one
-  constexpr int kPoison = 0xA5;
-  std::memset(recv, kPoison, std::min(recv_bytes, kPoisoned));
-  c.pattern.fill(send, buffers.send, iteration);
-  if (traits_.uneven) shares_ = shares_of(extent);
-  return {.send = send_part(traits_, extent) == Part::none ? nullptr : send,
-          .recv = recv_part(traits_, extent) == Part::none ? nullptr : recv,
-          .extent = extent,
-          .type = &c.type,
-          .op = &c.op,
-          .shares = &shares_};
 }
 
 double Runner::run_once(const Call& call, bool peer) {
@@ -176,29 +148,6 @@ double Runner::run_peer_once(const Call& call) {
   const double duration = now_us(options_.cpu_time) - start;
   if (code != MPI_SUCCESS) throw std::runtime_error(fmt::format("the peer's call failed with MPI's code {}", code));
   return duration;
-}
-
-std::uint64_t Runner::count_wrong(const Case& c, Placement placement, const Call& call, std::uint64_t iteration) const {
-  std::uint64_t wrong = wrong_inputs(c, placement, call, iteration) + send_.broken_canaries() + recv_.broken_canaries();
-  for (const Origin& origin : origins_of(traits_, call.extent)) {
-    const auto* data = static_cast<const std::byte*>(call.recv) + origin.at * c.type.size;
-    wrong += origin.rank == kReduction
-                 ? c.pattern.wrong_results(data, origin.count, iteration, origin.from)
-                 : c.pattern.wrong_copies(origin.rank, data, origin.count, iteration, origin.from);
-  }
-  return wrong;
-}
-
-/// The input must be as it was, but for what the result took the place of.
-std::uint64_t Runner::wrong_inputs(const Case& c, Placement placement, const Call& call,
-                                   std::uint64_t iteration) const {
-  const Buffers buffers = buffers_of(traits_, call.extent, placement == Placement::in_place);
-  const auto* send = static_cast<const std::byte*>(call.send);
-  if (!buffers.joined) return c.pattern.wrong_inputs(send, buffers.send, iteration);
-  if (buffers.recv >= buffers.send) return 0;
-  const std::size_t after = buffers.recv_at + buffers.recv;
-  return c.pattern.wrong_inputs(send, buffers.recv_at, iteration) +
-         c.pattern.wrong_inputs(send + after * c.type.size, buffers.send - after, iteration, after);
 }
 
 Timing Runner::timing_of(const std::vector<double>& durations, std::uint64_t bytes) const {

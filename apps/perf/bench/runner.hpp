@@ -8,25 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "buffer.hpp"
+#include "call_data.hpp"
 #include "collective.hpp"
-#include "data.hpp"
 #include "options.hpp"
 #include "report.hpp"
 #include "session.hpp"
 #include "umbel/umbel.hpp"
 
 namespace umbel::bench {
-
-/// One case of the sweep.
-struct Case {
-  const TypeInfo& type;
-  const OpInfo& op;
-  const Pattern& pattern;
-  int root = 0;
-  std::uint64_t count = 0;
-  std::string algorithm;  ///< empty: as the communicator is configured
-};
 
 class Runner {
  public:
@@ -37,7 +26,6 @@ class Runner {
   Row measure(const Case& c);
 
  private:
-  enum class Placement { out_of_place, in_place };
   /// Durations in µs, one per timed iteration, and what else the loop finds.
   struct Loop {
     std::vector<double> own;
@@ -50,9 +38,6 @@ class Runner {
   /// One call, lined up and timed, in µs.
   double run_once(const Call& call, bool peer);
   double run_peer_once(const Call& call);
-  std::uint64_t count_wrong(const Case& c, Placement placement, const Call& call, std::uint64_t iteration) const;
-  Call prepare(const Case& c, Placement placement, std::uint64_t iteration);
-  std::uint64_t wrong_inputs(const Case& c, Placement placement, const Call& call, std::uint64_t iteration) const;
   std::optional<std::string> refusal(const Case& c) const;
   void force(const std::string& algorithm);
   Timing timing_of(const std::vector<double>& durations, std::uint64_t bytes) const;
@@ -63,11 +48,8 @@ class Runner {
   const Options& options_;
   Session& session_;
   Comm& comm_;
-  Capacity capacity_;
-  Buffer send_;
-  Buffer recv_;
+  CallData data_;
   double busbw_limit_gbs_;
-  Shares shares_;                // of the call at hand, where they are uneven
   std::uint64_t iteration_ = 0;  // counts through the whole run, so that no two calls have the same data
 };
 

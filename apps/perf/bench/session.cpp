@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -59,8 +61,12 @@ std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  const std::string version(text.data(), static_cast<std::size_t>(length));
-  return version.substr(0, version.find_first_of(",\n\t"));
+  std::string version(text.data(), static_cast<std::size_t>(length));
+  version.resize(std::min(version.size(), version.find_first_of(",\n")));
+  std::string words;  // MPICH's has tabs in it
+  std::istringstream in(version);
+  for (std::string word; in >> word;) words += words.empty() ? word : " " + word;
+  return words;
 }
 
 /// The letter of /proc/PID/stat: R, S, T (stopped), Z (dead, not yet collected); 0 when there is no such process.
