@@ -4,17 +4,17 @@
 // umbel_memory_limits: what this host's memory allows two cores that exchange data, as one JSON document. Plain loops
 // and memcpy, nothing of Umbel: scripts/compare holds every library's times against these figures.
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
@@ -54,7 +54,41 @@ void on_both_sides(const std::vector<int>& cores, const std::function<void(int s
   for (std::thread& thread : threads) thread.join();
 }
 
-using Floats = std::vector<float>;
+/// Floats in huge pages where the system gives them, touched.
+class Floats {
+ public:
+  explicit Floats(std::size_t count) : bytes_((count * sizeof(float) + kHugePage - 1) / kHugePage * kHugePage) {
+    data_ = static_cast<float*>(std::aligned_alloc(kHugePage, bytes_));
+    if (data_ == nullptr) throw std::bad_alloc();
+    madvise(data_, bytes_, MADV_HUGEPAGE);
+    std::memset(data_, 1, bytes_);
+  }
+  Floats(const Floats&) = delete;
+  Floats& operator=(const Floats&) = delete;
+  ~Floats() { std::free(data_); }
+  float* data() const { return data_; }
+
+ private:
+  static constexpr std::size_t kHugePage = std::size_t{2} << 20U;
+  std::size_t bytes_;
+  float* data_ = nullptr;
+};
+
+/// Where both sides meet; they spin, as nobody else wants their cores.
+class Meeting {
+ public:
+  void meet(int side) {
+    const int mine = came_[static_cast<std::size_t>(side)].value.fetch_add(1, std::memory_order_release) + 1;
+    while (came_[static_cast<std::size_t>(1 - side)].value.load(std::memory_order_acquire) < mine) {
+    }
+  }
+
+ private:
+  struct alignas(64) Count {
+    std::atomic<int> value{0};
+  };
+  std::array<Count, kSides> came_;
+};
 
 [[gnu::target_clones("avx512f", "avx2", "default")]] void add(float* out, const float* a, const float* b,
                                                               std::size_t count) {
@@ -70,18 +104,16 @@ double exchange_rate(const std::vector<int>& cores, Work work, std::size_t bytes
   constexpr int kTries = 5;
   const std::size_t count = bytes / sizeof(float);
   const int rounds = std::clamp(static_cast<int>(kBytesOfATry / static_cast<double>(bytes)), 2, 400);
-  std::array<Floats, kSides> written, result;
-  std::barrier<> meeting(kSides);
+  const std::array<Floats, kSides> written{Floats(count), Floats(count)}, result{Floats(count), Floats(count)};
+  Meeting meeting;
   std::array<double, kSides> best{};
   on_both_sides(cores, [&](int me) {
     const auto mine = static_cast<std::size_t>(me), other = 1 - mine;
-    written[mine].assign(count, 1.0F);
-    result[mine].assign(count, 0.0F);
     for (int attempt = 0; attempt < kTries; ++attempt) {
       double seconds = 0;
       for (int round = 0; round < rounds; ++round) {
-        std::ranges::fill(written[mine], static_cast<float>(round));
-        meeting.arrive_and_wait();
+        std::fill_n(written[mine].data(), count, static_cast<float>(round));
+        meeting.meet(me);
         const Clock::time_point start = Clock::now();
         if (work == Work::copy) {
           std::memcpy(result[mine].data(), written[other].data(), count * sizeof(float));
@@ -89,7 +121,7 @@ double exchange_rate(const std::vector<int>& cores, Work work, std::size_t bytes
           add(result[mine].data(), written[mine].data(), written[other].data(), count);
         }
         seconds += std::chrono::duration<double>(Clock::now() - start).count();
-        meeting.arrive_and_wait();
+        meeting.meet(me);
       }
       best[mine] = std::max(best[mine], static_cast<double>(count * sizeof(float)) * rounds / seconds);
     }
