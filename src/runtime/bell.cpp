@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,40 @@ void write_byte(int fd) noexcept {
   }  // a full pipe wakes as well
 }
 
+/// The pipes of node-mates that this process has rung lately, open: to open one costs ten times as much as to write.
+class OpenPipes {
+ public:
+  static OpenPipes& of_process() {
+    static auto* pipes = new OpenPipes;  // never destroyed: static objects may ring as they end
+    return *pipes;
+  }
+
+  void write_to(const net::ProcessId& owner, const Bell& bell) noexcept {
+    const std::scoped_lock lock(mutex_);
+    const std::uint64_t inode = bell.pipe_inode.load(std::memory_order_relaxed);
+    for (const Pipe& pipe : pipes_)
+      if (pipe.fd >= 0 && pipe.inode == inode && pipe.pid == owner.pid) return write_byte(pipe.fd);
+    const int fd = open_pipe_of(owner, bell);
+    if (fd < 0) return;
+    write_byte(fd);
+    Pipe& kept = pipes_[next_++ % pipes_.size()];
+    if (kept.fd >= 0) ::close(kept.fd);
+    kept = {.pid = owner.pid, .inode = inode, .fd = fd};
+  }
+
+ private:
+  struct Pipe {
+    pid_t pid = 0;
+    std::uint64_t inode = 0;  ///< a pipe that is open keeps its number to itself
+    int fd = -1;
+  };
+  static constexpr std::size_t kMost = 64;
+
+  std::mutex mutex_;
+  std::array<Pipe, kMost> pipes_{};
+  std::size_t next_ = 0;
+};
+
 }  // namespace
 
 void wake(Bell& bell, const net::ProcessId& owner) noexcept {
@@ -59,10 +94,7 @@ void wake(Bell& bell, const net::ProcessId& owner) noexcept {
   futex(bell.rings, FUTEX_WAKE, INT_MAX, nullptr);
   if (bell.polling.load(std::memory_order_seq_cst) == 0) return;
   if (owner.pid == net::this_process().pid) return write_byte(bell.pipe_fd.load(std::memory_order_relaxed));
-  const int fd = open_pipe_of(owner, bell);
-  if (fd < 0) return;
-  write_byte(fd);
-  ::close(fd);
+  OpenPipes::of_process().write_to(owner, bell);
 }
 
 Sleeper::~Sleeper() {

@@ -111,12 +111,14 @@ void Context::leave(Participant& participant) noexcept {
   participant_count_.store(participants_.size(), std::memory_order_relaxed);
 }
 
-void Context::serve_others(const Participant& self) noexcept {
+void Context::serve_others(const Participant& self, bool moved) noexcept {
   const auto workers = all_workers();
   if (workers.empty()) return;
+  const bool alone = participant_count_.load(std::memory_order_relaxed) < 2;
+  if (moved && alone) return;
   unsigned events = 0;
   for (const auto& worker : workers) events += worker.load(std::memory_order_relaxed)->progress();
-  if (participant_count_.load(std::memory_order_relaxed) < 2) return;
+  if (alone) return;
   if (events != 0) note_events();
   const std::unique_lock lock(participants_mutex_, std::try_to_lock);
   if (!lock) return;
@@ -156,9 +158,12 @@ void Context::note_events() noexcept {
   ring(*bell_.load(std::memory_order_relaxed), net::this_process());
 }
 
-void Context::sleep(const Participant& self, std::uint32_t announced, std::chrono::nanoseconds longest) noexcept {
+void Context::sleep(const Participant& self, std::uint32_t announced, std::chrono::nanoseconds longest,
+                    bool networked) noexcept {
   const auto workers = all_workers();
-  if (workers.empty()) return sleeper_->sleep_on_futex(announced, longest);
+  // What others may want of this process by the network can wait until the sleep is over.
+  const bool for_node_mates = !networked && participant_count_.load(std::memory_order_relaxed) < 2;
+  if (workers.empty() || for_node_mates) return sleeper_->sleep_on_futex(announced, longest);
   std::array<int, Sleeper::kMostDescriptors> descriptors{};
   std::size_t count = 0;
   bool idle = !self.has_news();

@@ -97,8 +97,9 @@ class Context {
 
   void join(Participant& participant);
   void leave(Participant& participant) noexcept;
-  /// In a wait of `self`: moves the network, and serves the communicators that nobody is inside.
-  void serve_others(const Participant& self) noexcept;
+  /// In a wait of `self`: moves the network (unless it has just been `moved`), and serves the communicators that nobody
+  /// is inside.
+  void serve_others(const Participant& self, bool moved) noexcept;
   /// Operations were started that the progress thread is to go on with; it is made when first wanted.
   void wake_progress_thread();
   /// This thread has moved the network: what came may be what another thread sleeps for.
@@ -107,7 +108,9 @@ class Context {
   /// Look at everything once more between the two, or withdraw.
   std::uint32_t announce_sleep() noexcept { return sleeper_->announce(); }
   void withdraw_sleep() noexcept { sleeper_->withdraw(); }
-  void sleep(const Participant& self, std::uint32_t announced, std::chrono::nanoseconds longest) noexcept;
+  /// @param networked  to be woken by the network too
+  void sleep(const Participant& self, std::uint32_t announced, std::chrono::nanoseconds longest,
+             bool networked) noexcept;
 
  private:
   friend class ArenaLease;

@@ -33,6 +33,8 @@ class Executor {
   void start(const Plan& plan, const Call& call);
   /// @throws; the communicator is then failed
   Round round();
+  /// Does the run need the network? Then round() moves it.
+  bool networked() const { return live_ == 0 || running_->net_lanes > 0; }
   /// Moves the network; true if there was something to do.
   bool progress();
 

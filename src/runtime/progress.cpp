@@ -15,13 +15,14 @@ void Progress::run(const CallArgs& args, InPlace in_place) {
 
 void Progress::run_round_by_round() {
   waiter_.reset();
-  for (Round round = runner_.advance(); round != Round::finished; round = runner_.advance()) settle(round);
+  for (Round round = runner_.advance(); round != Round::finished; round = runner_.advance())
+    settle(round, runner_.networked() ? Awaited::moved_network : Awaited::node_mates);
 }
 
 void Progress::complete(const Operation& operation) {
   waiter_.reset();
   try {
-    while (!operation.done) settle(started_.advance(), operation.exchange != nullptr);
+    while (!operation.done) settle(started_.advance(), Awaited::network, operation.exchange != nullptr);
   } catch (...) {
     started_.fail(std::current_exception());
   }
@@ -61,10 +62,10 @@ void Progress::advance_some() {
 }
 
 /// Between two rounds of a wait.
-void Progress::settle(Round round, bool for_an_exchange) {
+void Progress::settle(Round round, Awaited awaited, bool for_an_exchange) {
   if (round == Round::moved) waiter_.reset();
   if (round == Round::idle)
-    look(waiter_.idle(), for_an_exchange);
+    look(waiter_.idle(awaited), for_an_exchange);
   else if (health_.failed())
     health_.look(std::chrono::nanoseconds{0});
 }

@@ -38,7 +38,7 @@ class Progress {
 
   void run_round_by_round();
   void advance_some();
-  void settle(Round round, bool for_an_exchange = false);
+  void settle(Round round, Awaited awaited, bool for_an_exchange = false);
   void look(std::chrono::nanoseconds waited, bool for_an_exchange);
 
   Runner& runner_;

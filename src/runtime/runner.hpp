@@ -40,6 +40,9 @@ class Runner {
   /// One round of the call that was begun; `finished` ends it. @throws what fails the communicator
   Executor::Round advance();
 
+  /// Does the call wait for the network, which advance() then moves?
+  bool networked() const { return phase_ == Phase::program && executor_.networked(); }
+
   std::uint64_t seq() const { return seq_; }
   const CallInfo& last_call() const { return last_; }
 

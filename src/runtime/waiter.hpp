@@ -4,16 +4,25 @@
 
 #include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include "base/config.hpp"
 #include "runtime/context.hpp"
 
 namespace umbel::runtime {
 
-/// What a rank does while nothing can move: spin briefly where each rank has a core, else yield at once, then sleep.
+/// What may end a wait.
+enum class Awaited : std::uint8_t {
+  node_mates,     ///< what the network brings meanwhile is for others, and can wait for a sleep to end
+  network,        ///< too
+  moved_network,  ///< too; the caller has moved it in this round
+};
+
+/// What a rank does while nothing can move: spin briefly where each rank has a core, else yield at once, then sleep:
+/// at once where others want the core.
 ///
 ///     waiter.reset();                 // something moved
-///     std::chrono::nanoseconds waited = waiter.idle();   // nothing did
+///     std::chrono::nanoseconds waited = waiter.idle(awaited);   // nothing did
 ///
 /// Sleeping: announce it on the context's bell, look once more (the next round of the caller), then sleep, at most
 /// kLongestSleep. Node-mates ring after they have signalled; the network wakes too.
@@ -36,12 +45,13 @@ class Waiter {
   /// The caller has moved the network.
   void note_events() noexcept { context_.note_events(); }
   /// One round of waiting. Returns for how long nothing has moved; 0 while that is not worth a look at the clock.
-  std::chrono::nanoseconds idle();
+  std::chrono::nanoseconds idle(Awaited awaited);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void withdraw() noexcept;
+  void look_for_others(Clock::time_point now) noexcept;
 
   Context& context_;
   const Participant& self_;
@@ -50,8 +60,15 @@ class Waiter {
   bool announced_ = false;
   std::uint32_t announcement_ = 0;
   std::uint32_t rounds_ = 0;  ///< of this wait, up to kFirstLook
-  std::chrono::nanoseconds spin_for_;
+  int yields_ = 0;            ///< of this wait
   Clock::time_point since_{};
+
+  // Whether others want the core.
+  Clock::time_point shared_until_{};  ///< nothing: they do not
+  Clock::time_point looked_at_{};
+  std::chrono::nanoseconds used_{};   ///< of the thread's time, when it was looked
+  std::chrono::nanoseconds slept_{};  ///< since then
+  std::thread::id thread_;
 };
 
 }  // namespace umbel::runtime
