@@ -37,8 +37,10 @@ class CostTerms {
   double fold(double bytes, int operands = 2) const { return local_ * query_.model.gamma * bytes * (operands - 1); }
   /// One node, or nodes of one rank each: what one rank does all do.
   bool alike() const { return one_node() || query_.shape.largest_node() == 1; }
-  /// Wire time on a node's link, which `sharers` streams use at once.
-  double wire(double bytes, int sharers = 1) const { return query_.model.net_beta * bytes * sharers; }
+  /// Wire time of `sharers` streams of `bytes` each, which a node's ranks have at once: each rail has its part of them.
+  double wire(double bytes, double sharers = 1) const {
+    return query_.model.net_beta * bytes * std::max(std::min(sharers, 1.0), sharers / query_.model.rails);
+  }
   /// A message of no bytes between nodes, beside what its ranks do: post().
   double message() const { return query_.model.net_alpha * (1 - kPostShare); }
   /// From the first post to the end of the last receive, when a rank sends or gets `count` messages at once.

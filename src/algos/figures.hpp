@@ -19,6 +19,7 @@ inline constexpr auto kModelFigures = std::to_array<std::pair<std::string_view, 
     {"gamma", &Model::gamma},
     {"net_alpha", &Model::net_alpha},
     {"net_beta", &Model::net_beta},
+    {"rails", &Model::rails},
     {"cache_bytes", &Model::cache_bytes},
     {"ranks_per_core", &Model::ranks_per_core},
 });

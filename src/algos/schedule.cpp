@@ -14,7 +14,8 @@ constexpr double kBehind = 1e-12;  // a lane whose turn is over comes after othe
 }  // namespace
 
 Schedule::Schedule(const CostQuery& query) : terms_(query), shape_(query.shape), depth_(query.spec.depth) {
-  doers_.resize(static_cast<std::size_t>(shape_.ranks()) + 2 * static_cast<std::size_t>(shape_.nodes()));
+  rails_ = static_cast<int>(query.model.rails);
+  doers_.resize(static_cast<std::size_t>(shape_.ranks()) + 2 * static_cast<std::size_t>(shape_.nodes() * rails_));
 }
 
 Schedule::Task Schedule::add(double seconds, int doer, int other) {
@@ -32,7 +33,8 @@ Schedule::Task Schedule::work(Rank rank, double seconds, double bytes) {
 }
 
 Schedule::Task Schedule::send(Rank from, Rank to, double bytes, Task ready) {
-  const int out = shape_.ranks() + shape_.node_of(from), in = shape_.ranks() + shape_.nodes() + shape_.node_of(to);
+  const auto link = [&](Rank rank) { return shape_.node_of(rank) * rails_ + shape_.local_index(rank) % rails_; };
+  const int out = shape_.ranks() + link(from), in = shape_.ranks() + shape_.nodes() * rails_ + link(to);
   const Task posted = work(from, terms_.post() / 2);
   after(posted, ready);
   const Task sent = add(terms_.wire(bytes), out, in);

@@ -99,6 +99,7 @@ class Schedule {
     Earliest<Ready> waiting;  // tasks that could begin
   };
   std::vector<Doer> doers_;  // ranks, links out of nodes, links into nodes
+  int rails_ = 1;            // links of a node
   enum class What : std::uint8_t { ready, end };
   Earliest<std::tuple<double, What, Task>> events_;
 };

@@ -2,12 +2,14 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/agents.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/hash.hpp"
+#include "runtime/topology.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -19,6 +21,15 @@ std::uint32_t hash_of_lengths(const Binding& binding, const Slice& bundle) {
   return folded32(hash) | 1U;
 }
 
+/// Half of a rank's part of the node's last caches: the other half is for what is read meanwhile.
+std::size_t cached_output_bytes(const Members& members) {
+  const HostTopology& host = host_topology();
+  const std::size_t all =
+      host.l3_bytes * static_cast<std::size_t>(std::max(1, host.cores / std::max(1, host.l3_sharers)));
+  constexpr std::size_t kUnknown = std::size_t{16} << 20U;
+  return (all == 0 ? kUnknown : all) / members.shape.peers_of(members.me).size() / 2;
+}
+
 }  // namespace
 
 MemoryAgent::MemoryAgent(kernels::HostContext context, Members& members, Health& health)
@@ -26,6 +37,7 @@ MemoryAgent::MemoryAgent(kernels::HostContext context, Members& members, Health&
       inputs(members.all.size()),
       outputs(members.all.size()),
       buffers(members.all.size()),
+      cached_bytes_(cached_output_bytes(members)),
       members_(members),
       health_(health),
       met_(members.all.size()) {
@@ -47,6 +59,7 @@ void MemoryAgent::start(const Loaded& loaded, const Call& call) {
   context.dtype = call.dtype;
   context.op = call.op;
   context.user = call.user;
+  context.past_cache = call.output_bytes >= cached_bytes_;
   context.divisor = static_cast<std::uint32_t>(members_.size());
   context.epoch = static_cast<std::uint32_t>(call.seq / kBanks + 1);
   context.own = loaded.own[bank];

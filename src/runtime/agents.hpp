@@ -22,6 +22,7 @@ struct Call {
   std::uint64_t seq = 0;
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
+  std::size_t output_bytes = 0;
   DType dtype = DType::fp32;
   RedOp op = RedOp::sum;
   const UserOp* user = nullptr;  ///< of RedOp::user
@@ -70,6 +71,8 @@ class MemoryAgent : public kernels::HostAgent {
 
  private:
   bool meet(Rank rank);
+
+  std::size_t cached_bytes_;  ///< of the largest output that stays in the caches
 
   Members& members_;
   Health& health_;

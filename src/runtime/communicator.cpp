@@ -29,8 +29,9 @@ double busbw_limit_gbs(const Founded& founded) {
   const double ranks = founded.members.size();
   const double nodes = founded.members.shape.nodes();
   if (ranks < 2) return 0;
-  const double per_byte = nodes > 1 ? founded.measured.model.net_beta * 2 * (nodes - 1) / nodes
-                                    : founded.measured.cache_beta * std::max(1.0, founded.ranks_per_core);
+  const double per_byte = nodes > 1
+                              ? founded.measured.model.net_beta / founded.measured.model.rails * 2 * (nodes - 1) / nodes
+                              : founded.measured.cache_beta * std::max(1.0, founded.ranks_per_core);
   return 2 * (ranks - 1) / ranks / per_byte / 1e9;
 }
 

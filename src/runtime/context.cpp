@@ -83,7 +83,7 @@ Context::BellPlace Context::bell_place() const {
 
 // --- the network -----------------------------------------------------------------------------------------------------
 
-net::Worker& Context::worker(const std::string& net_devices) {
+net::Worker& Context::worker(const std::string& net_devices, net::HostPlace place) {
   const std::scoped_lock lock(workers_mutex_);
   const auto found = workers_.find(net_devices);
   if (found != workers_.end()) return *found->second;
@@ -91,7 +91,7 @@ net::Worker& Context::worker(const std::string& net_devices) {
   if (count == all_workers_.size())
     throw InvalidArgument(fmt::format("this process uses {} different choices of network devices already", count));
   sleeper_->open_pipe();
-  net::Worker& made = *workers_.emplace(net_devices, std::make_unique<net::Worker>(net_devices)).first->second;
+  net::Worker& made = *workers_.emplace(net_devices, std::make_unique<net::Worker>(net_devices, place)).first->second;
   all_workers_[count].store(&made, std::memory_order_relaxed);
   worker_count_.store(count + 1, std::memory_order_release);
   return made;

@@ -91,9 +91,9 @@ class Context {
   /// Where node-mates find the bell. @pre lease() has succeeded once
   BellPlace bell_place() const;
 
-  /// The UCX worker for these devices (UMBEL_NET_DEVICES), made when first asked for. @throws UcxError, SystemError,
-  /// InvalidArgument
-  net::Worker& worker(const std::string& net_devices);
+  /// The UCX worker for these devices (UMBEL_NET_DEVICES), made when first asked for, for this `place`. @throws
+  /// UcxError, SystemError, InvalidArgument
+  net::Worker& worker(const std::string& net_devices, net::HostPlace place);
 
   void join(Participant& participant);
   void leave(Participant& participant) noexcept;

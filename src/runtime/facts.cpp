@@ -92,7 +92,8 @@ std::vector<Fact> communicator_facts(const Founded& founded) {
     add("direct read", fmt::format("{:.1f} GB/s from a node-mate's user memory", 1e-9 / model.direct_beta));
   add("fold", fmt::format("{:.1f} GB/s of fp32 sums", 1e-9 / model.gamma));
   if (members.transport)
-    add("network", fmt::format("{:.1f} us a small message, {:.3f} GB/s", model.net_alpha * 1e6, 1e-9 / model.net_beta));
+    add("network", fmt::format("{:.1f} us a small message, {:.3f} GB/s{}", model.net_alpha * 1e6, 1e-9 / model.net_beta,
+                               model.rails > 1 ? fmt::format(" on each of {} rails", model.rails) : ""));
   return facts;
 }
 

@@ -9,6 +9,7 @@
 #include <bitset>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -185,14 +186,27 @@ void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {
 
 void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
   Members& members = founded.members;
+  const Shape& shape = members.shape;
+  int rail = 0;
   agree(bootstrap, "open the network", [&] {
-    net::Worker& worker = founded.context->worker(founded.config.net_devices.to_text());
+    const net::HostPlace place{.index = shape.local_index(members.me),
+                               .count = static_cast<int>(shape.peers_of(members.me).size())};
+    net::Worker& worker = founded.context->worker(founded.config.net_devices.to_text(), place);
+    rail = worker.rail();
     members.transport = std::make_unique<net::Transport>(
         net::TransportOptions{.worker = &worker, .rank = bootstrap.rank, .peers = bootstrap.size, .nonce = nonce});
   });
   const std::vector<std::string> addresses = net::all_gather_bytes(bootstrap, members.transport->address());
   for (Rank rank = 0; rank < members.size(); ++rank)
     members.at(rank).address = addresses[static_cast<std::size_t>(rank)];
+  // Of the node that has fewest.
+  const std::vector<int> rails = net::all_gather(bootstrap, rail);
+  founded.rails = shape.ranks();
+  for (int node = 0; node < shape.nodes(); ++node) {
+    std::set<int> used;
+    for (const Rank rank : shape.node_ranks(node)) used.insert(rails[static_cast<std::size_t>(rank)]);
+    founded.rails = std::min(founded.rails, static_cast<int>(used.size()));
+  }
 }
 
 }  // namespace
@@ -240,6 +254,7 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   settle_direct(bootstrap, founded);
   if (members.shape.nodes() > 1) open_network(bootstrap, handshake.nonce, founded);
   founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
+  founded.measured.model.rails = founded.rails;
   log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(),
            founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));

@@ -99,6 +99,7 @@ void Runner::begin(const CallArgs& args, InPlace in_place) {
   call_ = {.seq = seq_ + 1,
            .input = static_cast<const std::byte*>(running.send),
            .output = static_cast<std::byte*>(running.recv),
+           .output_bytes = tiny_call_ ? 0 : buffer_bytes(running, founded_.members.me, founded_.members.size()).output,
            .dtype = running.dtype,
            .op = running.op,
            .user = running.custom ? &running.custom->user : nullptr,

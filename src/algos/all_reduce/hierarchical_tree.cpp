@@ -131,7 +131,7 @@ double cost(const CostQuery& query) {
   const double way =
       floor_log2(count) * (t.net_hop(chunk, 1, streams, t.fold(chunk)) + t.net_hop(chunk, 1, streams, 0));
   const double busiest = count >= 4 ? 2.0 : (count == 3 ? 1.5 : 1.0);
-  const double links = t.wire(share * shards * busiest) + 4 * chunks * shards * t.post() +
+  const double links = t.wire(share * busiest, shards) + 4 * chunks * shards * t.post() +
                        levels_cost(query, groups, t.bytes(), kTrees * chunks);
   const double inner = inner_cost(query, t.bytes(), groups.paths() * kTrees * chunks);
   const double ends = inner_cost(query, chunk * streams, 1) + levels_cost(query, groups, chunk * streams, 1);

@@ -110,7 +110,7 @@ double cost(const CostQuery& query) {
   const double flags = chunks * (given * t.flag() + 2 * sent * t.flags(mates)) + t.flags(mates);
   const double slots = t.spill(4 * query.spec.depth * bundle / chunks);
   const double local = t.copy(n) + inside + remote * (t.copy(n) + t.read(n)) * slots + flags;
-  const double wire = shares_over_a_link(shape) * t.wire(n) + 2 * sent * chunks * t.post();
+  const double wire = t.wire(n, shares_over_a_link(shape)) + 2 * sent * chunks * t.post();
   // What is given to the first chunk, and taken from the last one, shows.
   return t.message() + std::max(wire, local) + std::min(wire, local) / (chunks * sent);
 }

@@ -263,7 +263,7 @@ double node_pairs_cost(const CostQuery& query, Messages messages) {
   const double inside = mates * (query.spec.direct ? t.read_direct(n) : t.copy(n) + t.read(n));
   const double flags = (given + taken) * t.flag() * 0.5 + (sent + received + 1) * t.flags(mates);
   const double local = t.copy(n) + inside + remote * (t.copy(n) + t.read(n)) * t.spill(slots) + chunks * flags;
-  const double wire = shares_over_a_link(shape) * t.wire(n) + (sent + received) * chunks * t.post();
+  const double wire = t.wire(n, shares_over_a_link(shape)) + (sent + received) * chunks * t.post();
   // What is given to the first message, and taken from the last one, shows.
   return t.message() + std::max(wire, local) + std::min(wire, local) / (chunks * std::max(1.0, sent));
 }

@@ -47,7 +47,7 @@ double cost(const CostQuery& query) {
   else
     local += mates * (chunks * t.flag() + (t.copy(n) + t.read(n)) * t.spill(slots));
   const int remote = t.ranks() - query.shape.smallest_node();
-  return t.burst(remote * chunks) + std::max(shares_over_a_link(query.shape) * t.wire(n), local);
+  return t.burst(remote * chunks) + std::max(t.wire(n, shares_over_a_link(query.shape)), local);
 }
 
 }  // namespace

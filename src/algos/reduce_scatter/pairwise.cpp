@@ -135,7 +135,7 @@ double cost(const CostQuery& query) {
       }
     });
   // All of a node's ranks send to all others: their messages share its link.
-  const double net = far * near * (t.wire(n) + chunks * t.post());
+  const double net = far * (t.wire(n, near) + near * chunks * t.post());
   return t.one_node() ? local + fold : t.message() + std::max(net, local + fold) + fold / chunks;
 }
 

@@ -246,7 +246,7 @@ double cost(const CostQuery& query) {
     const int shares = (p + distance - 1) / (2 * distance), sharers = ranks_leaving(query.shape, distance);
     const double local = shares * (chunks * t.flag() + t.copy(n) + t.read(n) + t.fold(n));
     const double remote =
-        chunks * t.message() + sharers * shares * (chunks * t.post() + t.wire(n)) + shares * t.fold(n);
+        chunks * t.message() + sharers * shares * chunks * t.post() + shares * t.wire(n, sharers) + shares * t.fold(n);
     time += sharers == 0 ? local : std::max(local, remote);
   }
   return time;

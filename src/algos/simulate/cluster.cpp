@@ -25,6 +25,7 @@ Cluster from_model(const Model& model, const Shape& shape) {
   cluster.message_s = model.net_alpha;
   cluster.message_cpu_s = kMessageEnd * model.net_alpha;
   cluster.wire_beta = model.net_beta;
+  cluster.rails = static_cast<int>(model.rails);
   if (model.ranks_per_core > 1) cluster.cores_per_node = shape.largest_node() / model.ranks_per_core;
   return cluster;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/host/reduce.hpp"
+#include "kernels/host/stream.hpp"
 #include "kernels/host/user_fold.hpp"
 
 namespace umbel::kernels {
@@ -51,6 +52,10 @@ void HostAgent::fetch(const Operand& src, std::uint64_t first, std::uint64_t cou
 }
 
 void HostAgent::copy(const Operand& dst, const Operand& src, std::uint64_t first, std::uint64_t count) {
+  if (context_.past_cache && dst.buffer == Buffer::output && src.mapped != nullptr) {
+    const std::uint64_t skip = first * size_of(context_.dtype);
+    return copy_past_cache(dst.mapped + skip, src.mapped + skip, count * size_of(context_.dtype));
+  }
   fetch(src, first, count, dst.mapped + first * size_of(context_.dtype));
 }
 

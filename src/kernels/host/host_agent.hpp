@@ -28,6 +28,7 @@ struct HostContext {
   const UserOp* user = nullptr;  ///< the operator where `op` is RedOp::user
   std::uint32_t divisor = 0;     ///< avg: the number of ranks
   std::uint32_t epoch = 0;
+  bool past_cache = false;                  ///< the output is too large for the caches: copies to it leave them alone
   std::span<std::byte* const> input;        ///< by rank; nullptr: not mapped (read through `reader`, or never used)
   std::span<std::byte* const> output;       ///< by rank; nullptr as above
   std::span<std::byte* const> window;       ///< by rank: start of the arena that Binding::region_offset counts from

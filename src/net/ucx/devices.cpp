@@ -149,4 +149,32 @@ DeviceChoice choose_devices(std::string_view selection, const std::vector<NetDev
   return exclude ? choose_others(names, existing) : choose_named(names, existing);
 }
 
+namespace {
+
+/// The usable interfaces that are named; none when an InfiniBand port is among them: of ports UCX takes the nearest,
+/// and several for a long message, as it does not of interfaces.
+std::vector<std::string> interfaces_of(std::string_view chosen, const std::vector<NetDevice>& existing) {
+  std::vector<std::string> names;
+  for (const std::string& name : split_names(chosen)) {
+    for (const NetDevice& device : existing) {
+      if (!names_device(name, device) || !device.usable || device.loopback) continue;
+      if (device.addresses.empty()) return {};
+      names.push_back(device.name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+int rails_of(std::string_view chosen, const std::vector<NetDevice>& existing, int processes) {
+  const int devices = static_cast<int>(interfaces_of(chosen, existing).size());
+  return processes >= devices && devices > 1 ? devices : 1;
+}
+
+std::string device_of(std::string_view chosen, const std::vector<NetDevice>& existing, HostPlace place) {
+  const std::vector<std::string> names = interfaces_of(chosen, existing);
+  return names.at(static_cast<std::size_t>(place.index) % names.size());
+}
+
 }  // namespace umbel::net

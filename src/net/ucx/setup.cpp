@@ -12,7 +12,6 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "net/ucx/devices.hpp"
 #include "net/ucx/message.hpp"
 #include "net/ucx/worker.hpp"
 
@@ -49,8 +48,8 @@ bool only_tcp(const std::vector<NetDevice>& existing, const DeviceChoice& choice
   });
 }
 
-/// Settles transports and devices; returns them for people.
-std::string configure(const Config& config, std::string_view net_devices) {
+/// Settles transports and devices, and says for people what they are.
+void configure(const Config& config, std::string_view net_devices, HostPlace place, UcxObjects& made) {
   // Shared memory is Umbel's own business: with UCX's, ranks of one host would bypass the network even where they are
   // meant to stand for several hosts.
   const char* transports = std::getenv("UCX_TLS");
@@ -60,12 +59,21 @@ std::string configure(const Config& config, std::string_view net_devices) {
   if (only_tcp(existing, choice) && std::getenv("UCX_RNDV_THRESH") == nullptr) {
     set(config, "RNDV_THRESH", std::to_string(kTcpEagerBytes + sizeof(MessageHeader) + 1));
   }
-  if (!choice.ucx_value.empty()) set(config, "NET_DEVICES", choice.ucx_value);
   const char* environment = std::getenv("UCX_NET_DEVICES");
   std::string devices = choice.reason;
   if (choice.ucx_value.empty() && environment != nullptr) devices = fmt::format("{} (UCX_NET_DEVICES)", environment);
-  return fmt::format("UCX {}, devices: {}; transports: {}", ucx_version(), devices,
-                     transports == nullptr ? "all but shared memory" : fmt::format("{} (UCX_TLS)", transports));
+  const std::string chosen = !choice.ucx_value.empty() ? choice.ucx_value : environment != nullptr ? environment : "";
+  if (const int rails = rails_of(chosen, existing, place.count); rails > 1) {
+    const std::string device = device_of(chosen, existing, place);
+    made.rail = place.index % rails;
+    devices = fmt::format("{}, one of {}", device, devices);
+    set(config, "NET_DEVICES", device);
+  } else if (!choice.ucx_value.empty()) {
+    set(config, "NET_DEVICES", choice.ucx_value);
+  }
+  made.device_text =
+      fmt::format("UCX {}, devices: {}; transports: {}", ucx_version(), devices,
+                  transports == nullptr ? "all but shared memory" : fmt::format("{} (UCX_TLS)", transports));
 }
 
 ucp_context_h make_context(const Config& config, const std::string& device_text) {
@@ -105,10 +113,10 @@ void check_ucx(ucs_status_t status, std::string_view what) {
   if (status != UCS_OK) throw UcxError(fmt::format("{}: {}", what, ucs_status_string(status)));
 }
 
-UcxObjects open_ucx(std::string_view net_devices) {
+UcxObjects open_ucx(std::string_view net_devices, HostPlace place) {
   const Config config = read_config();
   UcxObjects made;
-  made.device_text = configure(config, net_devices);
+  configure(config, net_devices, place, made);
   made.context.reset(make_context(config, made.device_text));
   made.worker.reset(make_worker(made.context.get()));
   check_ucx(ucp_worker_get_efd(made.worker.get(), &made.event_fd), "ucp_worker_get_efd");

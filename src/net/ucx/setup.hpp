@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "net/ucx/devices.hpp"
+
 namespace umbel::net {
 
 /// `what: status text`, as a UcxError, unless `status` is UCS_OK.
@@ -25,11 +27,13 @@ struct UcxObjects {
   std::unique_ptr<ucp_context, Cleanup> context;
   std::unique_ptr<ucp_worker, Cleanup> worker;  // destroyed before its context
   int event_fd = -1;
+  int rail = 0;  ///< which of the host's devices it uses, where each process has one of several
 };
 
-/// @param net_devices a selection as in devices.hpp.
+/// @param net_devices a selection as in devices.hpp. Of several interfaces that it names, or that UCX_NET_DEVICES does,
+/// each process of a host has one in turn, if there are as many processes.
 /// @throws UcxError, InvalidArgument.
-UcxObjects open_ucx(std::string_view net_devices);
+UcxObjects open_ucx(std::string_view net_devices, HostPlace place);
 
 /// The two parts of the address of a peer.
 struct PeerAddress {

@@ -125,16 +125,17 @@ void Worker::Impl::free_idle() noexcept {
 
 namespace {
 
-UcxObjects checked_ucx(std::string_view net_devices) {
+UcxObjects checked_ucx(std::string_view net_devices, HostPlace place) {
   refuse_if_forked("Worker");
   require_descriptors(true, 1);
   watch_for_fork();
-  return open_ucx(net_devices);
+  return open_ucx(net_devices, place);
 }
 
 }  // namespace
 
-Worker::Worker(std::string_view net_devices) : impl_(std::make_unique<Impl>(checked_ucx(net_devices))) {}
+Worker::Worker(std::string_view net_devices, HostPlace place)
+    : impl_(std::make_unique<Impl>(checked_ucx(net_devices, place))) {}
 
 Worker::~Worker() {
   // Reachable, so that leak checkers see that it is on purpose.
@@ -147,6 +148,7 @@ Worker::~Worker() {
 
 const std::string& Worker::address() const noexcept { return impl_->objects.address; }
 const std::string& Worker::device_text() const noexcept { return impl_->objects.device_text; }
+int Worker::rail() const noexcept { return impl_->objects.rail; }
 int Worker::event_fd() const noexcept { return impl_->objects.event_fd; }
 
 bool Worker::arm() {

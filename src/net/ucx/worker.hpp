@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "net/ucx/devices.hpp"
+
 namespace umbel::net {
 
 /// One UCX context with its one worker: what all communicators of a process (or of a rank, where ranks are threads)
@@ -22,8 +24,9 @@ namespace umbel::net {
 class Worker {
  public:
   /// @param net_devices a selection as in devices.hpp: exact names or `^names`; empty leaves it to UCX.
+  /// Where several are named and as many processes are on the host, this one has that of its `place`.
   /// @throws UcxError, InvalidArgument (devices), SystemError (too few descriptors).
-  explicit Worker(std::string_view net_devices);
+  explicit Worker(std::string_view net_devices, HostPlace place = {});
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   /// @pre no transport of this worker is left.
@@ -33,6 +36,8 @@ class Worker {
   const std::string& address() const noexcept;
   /// The devices and transports chosen, and why: one line for people.
   const std::string& device_text() const noexcept;
+  /// Which of several devices that are shared out it has; 0 where they are not.
+  int rail() const noexcept;
   /// Readable when there may be something to progress, once arm() has returned true. −1 is never returned.
   int event_fd() const noexcept;
   /// Before sleeping on event_fd(): false means that there is work, or that another thread is at it.

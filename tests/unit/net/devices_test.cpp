@@ -37,6 +37,22 @@ TEST(Devices, EmptyLeavesItToUcx) {
   EXPECT_THAT(choice.reason, HasSubstr("left to UCX, of eth0, eth0.100, eth1 (down), lo"));
 }
 
+TEST(Devices, NamedInterfacesAreRailsForTheProcessesOfAHost) {
+  const std::vector<NetDevice> devices{interface_named("eth0"),
+                                       interface_named("eth1"),
+                                       interface_named("eth2", false),
+                                       interface_named("lo"),
+                                       {"mlx5_0:1", true, false, {}}};
+  EXPECT_EQ(rails_of("eth0,eth1", devices, 2), 2);
+  EXPECT_EQ(device_of("eth0,eth1", devices, {.index = 0, .count = 2}), "eth0");
+  EXPECT_EQ(device_of("eth0,eth1", devices, {.index = 3, .count = 4}), "eth1");
+  EXPECT_EQ(rails_of("eth0,eth1", devices, 1), 1) << "one process: all devices are UCX's to use";
+  EXPECT_EQ(rails_of("", devices, 8), 1) << "which interfaces lead to the other nodes nobody has said";
+  EXPECT_EQ(rails_of("eth0,eth2", devices, 8), 1) << "one is down";
+  EXPECT_EQ(rails_of("eth0,lo", devices, 8), 1);
+  EXPECT_EQ(rails_of("eth0,eth1,mlx5_0:1", devices, 8), 1) << "ports are UCX's to choose among";
+}
+
 TEST(Devices, NamesAreExactNotPrefixes) {
   EXPECT_EQ(choose_devices("eth0", some_devices()).ucx_value, "eth0");
   EXPECT_EQ(choose_devices(" mlx5_1:1 , eth0", some_devices()).ucx_value, "mlx5_1:1,eth0");
