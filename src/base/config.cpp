@@ -157,7 +157,9 @@ constexpr std::array kVariables{
         .type = "a list",
         .meaning = "The network devices to use between nodes: a comma list of exact names (`eth0,eth1`), or with a "
                    "leading `^` "
-                   "all but those (`^docker0,lo`). Unset: all that UCX finds. `umbel_info` prints what was chosen.",
+                   "all but those (`^docker0,lo`). Unset: all that UCX finds. Of several interfaces named here, or in "
+                   "UCX_NET_DEVICES, each process of a node takes one in turn, where there are as many processes; of "
+                   "InfiniBand ports UCX takes the nearest. `umbel_info` prints what was chosen.",
         .agreed = false,
         .set = [](Config& c, std::string_view text) { c.net_devices = DeviceFilter::parse(text); },
         .get = [](const Config& c) { return c.net_devices.to_text(); }},
@@ -203,8 +205,8 @@ constexpr std::array kVariables{
         .name = "UMBEL_WAIT",
         .type = "auto, spin, yield or sleep",
         .meaning =
-            "What a rank does while it waits. `auto`: spins briefly where each rank of the node has a core of its own, "
-            "yields at once where it has not, and sleeps after a while.",
+            "What a rank does while it waits. `auto`: spins briefly and then yields where it has a core of its own, and "
+            "sleeps after a while; where others want the core it yields a few times and sleeps.",
         .agreed = false,
         .set = [](Config& c, std::string_view text) { c.wait = static_cast<WaitMode>(index_of(kWaitNames, text)); },
         .get = [](const Config& c) { return std::string(name_of(c.wait)); }},
