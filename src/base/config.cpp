@@ -204,9 +204,9 @@ constexpr std::array kVariables{
     Config::Variable{
         .name = "UMBEL_WAIT",
         .type = "auto, spin, yield or sleep",
-        .meaning =
-            "What a rank does while it waits. `auto`: spins briefly and then yields where it has a core of its own, and "
-            "sleeps after a while; where others want the core it yields a few times and sleeps.",
+        .meaning = "What a rank does while it waits. `auto`: spins briefly and then yields where it has a core of its "
+                   "own, and "
+                   "sleeps after a while; where others want the core it yields a few times and sleeps.",
         .agreed = false,
         .set = [](Config& c, std::string_view text) { c.wait = static_cast<WaitMode>(index_of(kWaitNames, text)); },
         .get = [](const Config& c) { return std::string(name_of(c.wait)); }},

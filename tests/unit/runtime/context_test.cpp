@@ -183,7 +183,6 @@ TEST_F(Arenas, AThousandCyclesKeepTheirMemory) {
   EXPECT_LT(last.offset(), 32 * kMiB);
 }
 
-/// Sleeps until woken or for `longest`; returns how long.
 class Nobody : public Participant {
  public:
   bool has_mail() const noexcept override { return false; }
@@ -193,23 +192,31 @@ class Nobody : public Participant {
   bool news = false;
 } nobody;
 
-Clock::duration sleep_for(Context& context, std::chrono::nanoseconds longest) {
-  const auto start = Clock::now();
-  const std::uint32_t announced = context.announce_sleep();
-  context.serve_others(nobody);
-  context.sleep(nobody, announced, longest);
-  return Clock::now() - start;
-}
+struct Way {
+  std::size_t context;
+  bool network;  ///< there is one
+  bool awaited;  ///< and may end the sleep, which then is on descriptors; else on a futex
+  const char* name;
+};
 
-class Bells : public ::testing::TestWithParam<bool> {
+class Bells : public ::testing::TestWithParam<Way> {
  protected:
-  /// With the network the sleep is on descriptors, without it on a futex.
-  Bells() : context_(Context::of_process(GetParam() ? 8 : 9)) {
+  Bells() : context_(Context::of_process(GetParam().context)) {
     lease_.emplace(context_.lease(kMiB, 4096, 1));
-    if (GetParam()) (void)context_.worker("");
+    if (GetParam().network) (void)context_.worker("", {});
+  }
+  void sleep(std::uint32_t announced, std::chrono::nanoseconds longest) const {
+    context_.sleep(nobody, announced, longest, GetParam().awaited);
+  }
+  Clock::duration sleep_for(std::chrono::nanoseconds longest) const {
+    const auto start = Clock::now();
+    const std::uint32_t announced = context_.announce_sleep();
+    context_.serve_others(nobody, false);
+    sleep(announced, longest);
+    return Clock::now() - start;
   }
   void settle() const {  // what the worker has to say at first
-    while (sleep_for(context_, 20ms) < 15ms) {
+    while (sleep_for(20ms) < 15ms) {
     }
   }
 
@@ -219,7 +226,7 @@ class Bells : public ::testing::TestWithParam<bool> {
 
 TEST_P(Bells, SleepIsBounded) {
   settle();
-  EXPECT_GE(sleep_for(context_, 30ms), 25ms);
+  EXPECT_GE(sleep_for(30ms), 25ms);
 }
 
 TEST_P(Bells, AnotherProcessWakesTheSleeper) {
@@ -229,7 +236,7 @@ TEST_P(Bells, AnotherProcessWakesTheSleeper) {
     std::this_thread::sleep_for(50ms);
     other.ring_it();
   });
-  EXPECT_LT(sleep_for(context_, 20s), 10s);
+  EXPECT_LT(sleep_for(20s), 10s);
   later.join();
 }
 
@@ -240,7 +247,7 @@ TEST_P(Bells, ARingBetweenAnnouncementAndSleepIsNotLost) {
   other.ring_it();
   std::this_thread::sleep_for(200ms);
   const auto start = Clock::now();
-  context_.sleep(nobody, announced, 20s);
+  sleep(announced, 20s);
   EXPECT_LT(Clock::now() - start, 10s);
 }
 
@@ -266,8 +273,8 @@ TEST_P(Bells, ARingIsForEverySleeper) {
   other.ring_it();
   std::this_thread::sleep_for(200ms);
   const auto start = Clock::now();
-  context_.sleep(nobody, first, 20s);
-  context_.sleep(nobody, second, 20s);  // though the first has emptied the pipe
+  sleep(first, 20s);
+  sleep(second, 20s);  // though the first has emptied the pipe
   EXPECT_LT(Clock::now() - start, 10s);
 }
 
@@ -275,22 +282,36 @@ TEST_P(Bells, AWithdrawnAnnouncementIsNotRung) {
   settle();
   context_.announce_sleep();
   context_.withdraw_sleep();
-  EXPECT_GE(sleep_for(context_, 30ms), 25ms) << "the count is as before";
+  EXPECT_GE(sleep_for(30ms), 25ms) << "the count is as before";
 }
 
 TEST(Bell, NewsFromTheNetworkKeepTheSleeperAwake) {
   Context& context = Context::of_process(10);
   const ArenaLease lease = context.lease(kMiB, 4096, 1);
-  (void)context.worker("");
+  (void)context.worker("", {});
   Nobody busy;
   busy.news = true;
   const auto start = Clock::now();
-  context.sleep(busy, context.announce_sleep(), 20s);
+  context.sleep(busy, context.announce_sleep(), 20s, true);
   EXPECT_LT(Clock::now() - start, 10s);
 }
 
-INSTANTIATE_TEST_SUITE_P(WithAndWithoutNetwork, Bells, ::testing::Bool(),
-                         [](const auto& with) { return with.param ? "network" : "futex"; });
+/// One that waits for node-mates alone does not look at the network: its sleep goes on, to its bound.
+TEST(Bell, NewsFromTheNetworkAreNotForWhoWaitsForNodeMates) {
+  Context& context = Context::of_process(10);
+  const ArenaLease lease = context.lease(kMiB, 4096, 1);
+  (void)context.worker("", {});
+  Nobody busy;
+  busy.news = true;
+  const auto start = Clock::now();
+  context.sleep(busy, context.announce_sleep(), 30ms, false);
+  EXPECT_GE(Clock::now() - start, 25ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Bells,
+                         ::testing::Values(Way{8, true, true, "network"}, Way{9, false, true, "futex"},
+                                           Way{11, true, false, "futex_beside_a_network"}),
+                         [](const auto& way) { return way.param.name; });
 
 }  // namespace
 }  // namespace umbel::runtime
