@@ -65,7 +65,10 @@ std::optional<algos::Model> model_in(const nlohmann::json& document) {
   const auto found = document.find("model");
   if (found == document.end() || found->is_null()) return std::nullopt;
   algos::Model model;
-  for (const auto& [name, figure] : algos::kModelFigures) model.*figure = found->at(std::string(name)).get<double>();
+  for (const auto& [name, figure] : algos::kModelFigures) {
+    if (name == "rails" && !found->contains(name)) continue;  // written before there were several
+    model.*figure = found->at(std::string(name)).get<double>();
+  }
   return model;
 }
 
