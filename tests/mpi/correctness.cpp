@@ -2,10 +2,11 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // correctness [--full] [--layout N]: every collective through the C ABI against scalar code, and against the host MPI
-// where it has the call, over algorithm × count × type and operator × in-place × root × alignment × placement. The
-// pairwise sample by default: every two values of any two of these meet. With --full the product, but for type and
-// operator, which take turns. Calls follow each other without a barrier, and each rank overwrites its buffers as soon
-// as it may: what closes an operation too early is found here. Exit status: 0 all right, 1 wrong data, 3 failure.
+// where it has the call, over algorithm × count × type and operator × in-place × root × alignment × memory × placement.
+// The pairwise sample by default: every two values of any two of these meet. With --full the product, but for type and
+// operator, alignment and memory, which take turns. Calls follow each other without a barrier, and each rank overwrites
+// its buffers as soon as it may: what closes an operation too early is found here. Exit status: 0 all right, 1 wrong
+// data, 3 failure.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,7 +35,10 @@ constexpr std::array<std::size_t, 5> kShifts{0, 1, 4, 16, 21};
 /// many.
 std::size_t arithmetics_sampled(int ranks) { return ranks > 8 ? 5 : 15; }
 
-enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kLayout };
+/// Of a rank's buffers none, all or every other one comes from umbel_mem_alloc; of the last, on odd ranks the other.
+enum Memory : std::size_t { kHeap, kRegistered, kMixed, kMemories };
+
+enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kMemory, kLayout };
 
 std::vector<std::size_t> counts_for(int ranks) {
   const auto p = static_cast<std::size_t>(ranks);
@@ -53,6 +57,12 @@ std::vector<Arithmetic> all_arithmetics() {
     for (const RedOp op : all_redops())
       if (serves(op, dtype)) all.push_back({dtype, op});
   return all;
+}
+
+std::shared_ptr<std::byte[]> registered_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(umbel_mem_alloc(&memory, bytes));
+  return {static_cast<std::byte*>(memory), [](std::byte* taken) { check(umbel_mem_free(taken)); }};
 }
 
 /// An algorithm of a collective; "auto" for each too.
@@ -122,6 +132,7 @@ class Sweep {
             counts_.size(),
             roots().size(),
             kShifts.size(),
+            kMemories,
             layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
@@ -153,7 +164,8 @@ class Sweep {
     try {
       check_case(
           c, rank_, ranks_, placed(choice[kMode]), kShifts[choice[kShift]],
-          [&](const Case& one, const void* send, void* recv) { check(run_umbel(one, send, recv, comm.native())); });
+          [&](const Case& one, const void* send, void* recv) { check(run_umbel(one, send, recv, comm.native())); },
+          memory(choice[kMemory]));
       check_reference(c);
     } catch (const WrongResult& wrong) {
       ++wrong_cases_;
@@ -215,6 +227,13 @@ class Sweep {
   Placed placed(std::size_t mode) const {
     const bool odd = rank_ % 2 == 1;
     return mode == 1 || (mode == 2 && odd) ? Placed::in_place : mode == 3 && odd ? Placed::at_start : Placed::apart;
+  }
+
+  TakeMemory memory(std::size_t kind) const {
+    return [kind, turn = rank_](std::size_t bytes) mutable {
+      const bool registered = kind == kRegistered || (kind == kMixed && turn++ % 2 == 0);
+      return registered ? registered_memory(bytes) : from_heap(bytes);
+    };
   }
 
   /// The reference itself, held to what the host MPI makes of the same input.
@@ -281,13 +300,14 @@ void run_sample(Sweep& sweep) {
 
 void run_product(Sweep& sweep) {
   std::vector<std::size_t> sizes = sweep.sizes();
-  sizes[kArithmetic] = sizes[kShift] = 1;
+  sizes[kArithmetic] = sizes[kShift] = sizes[kMemory] = 1;
   Choice choice(sizes.size(), 0);
   std::size_t turn = 0;
   while (true) {
     if (sweep.served(choice[kAlgorithm], choice[kLayout])) {
       Choice one = choice;
       one[kArithmetic] = turn % sweep.arithmetics();
+      one[kMemory] = turn % kMemories;
       one[kShift] = turn++ % kShifts.size();
       sweep.run(one);
     }
