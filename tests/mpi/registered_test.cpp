@@ -60,7 +60,7 @@ std::size_t mapped_for_reading() {
   return count;
 }
 
-constexpr std::size_t kMany = 1'000'000;  ///< elements: enough that reading them in place pays beyond doubt
+constexpr std::size_t kMany = 500'000;  ///< elements: enough that reading them in place pays beyond doubt
 
 /// An all-reduce, in place, of which inputs and results are read where they are, where that is to be had.
 void check_all_reduce(Communicator& comm, const Case& c, const TakeMemory& take, std::size_t shift = 0) {
@@ -85,7 +85,7 @@ TEST(Registered, TheHintIsNotFollowedWithoutCma) {
   const auto comm = make_comm("1", CmaMode::off);
   EXPECT_FALSE(comm->direct());
   for (const std::uint64_t which : {0U, 1U})
-    EXPECT_NO_THROW(check_all_reduce(*comm, {.count = kMany}, registered_by(which)));
+    EXPECT_NO_THROW(check_all_reduce(*comm, {.count = 30'000}, registered_by(which)));
   EXPECT_EQ(mapped_for_reading(), 0U);
 }
 
@@ -128,14 +128,14 @@ TEST_F(InPlace, EveryAlgorithm) {
   int direct = 0;
   EXPECT_NO_THROW(direct += check_every_algorithm(*one_node_, 1, true));
   EXPECT_NO_THROW(direct += check_every_algorithm(*two_nodes_, 1, true));
-  EXPECT_GT(direct, 10) << "nearly all were staged: there was little to see";
+  EXPECT_GT(direct, 3) << "nearly all were staged: there was little to see";
   EXPECT_GE(mapped_for_reading(), static_cast<std::size_t>(one_node_->info().ranks - 1));
 }
 
 TEST_F(InPlace, MemoryThatIsFreedAndGivenOutAgainBetweenCalls) {
   std::byte* last = nullptr;
   int again = 0;
-  for (std::uint64_t k = 0; k < 20; ++k) {
+  for (std::uint64_t k = 0; k < 8; ++k) {
     // Ranks allocate differently, so that the same address is here the old block and there a new one.
     const auto other = k % 3 == static_cast<std::uint64_t>(one_node_->info().rank) ? registered_memory(5000) : nullptr;
     const TakeMemory take = [&](std::size_t bytes) {
@@ -146,7 +146,7 @@ TEST_F(InPlace, MemoryThatIsFreedAndGivenOutAgainBetweenCalls) {
     };
     EXPECT_NO_THROW(check_all_reduce(*one_node_, {.count = kMany + k * 131, .dtype = DType::int32, .salt = k}, take));
   }
-  EXPECT_GT(again, 5);
+  EXPECT_GT(again, 2);
 }
 
 TEST_F(InPlace, OffsetsInsideOfOneOfManyAllocations) {
@@ -154,7 +154,7 @@ TEST_F(InPlace, OffsetsInsideOfOneOfManyAllocations) {
   std::vector<std::shared_ptr<std::byte[]>> small;
   for (std::size_t k = 0; k < 200; ++k) small.push_back(registered_memory(64U << 10U));
   const auto large = registered_memory(kMany * 4 + 8192);
-  for (std::uint64_t k = 0; k < 10; ++k) {
+  for (std::uint64_t k = 0; k < 4; ++k) {
     const std::size_t offset = k * 700 + static_cast<std::size_t>(one_node_->info().rank);
     const TakeMemory inside = [&](std::size_t) { return std::shared_ptr<std::byte[]>(large, large.get() + offset); };
     EXPECT_NO_THROW(check_all_reduce(*one_node_, {.count = kMany, .dtype = DType::int32, .salt = k}, inside, k));
@@ -169,7 +169,7 @@ TEST_F(InPlace, Messages) {
 
 TEST_F(InPlace, PartsOfACommunicatorFindOutForThemselves) {
   const std::size_t before = mapped_for_reading(), descriptors = open_descriptors();
-  for (int k = 0; k < 3; ++k) {
+  {
     const auto comm = one_node_->split(0, 0);
     EXPECT_FALSE(comm->direct());
     EXPECT_NO_THROW(check_all_reduce(*comm, {.count = kMany}, registered_memory));
