@@ -16,8 +16,10 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "layouts.hpp"
 #include "mpi_reference.hpp"
@@ -59,11 +61,25 @@ std::vector<Arithmetic> all_arithmetics() {
   return all;
 }
 
-std::shared_ptr<std::byte[]> registered_memory(std::size_t bytes) {
-  void* memory = nullptr;
-  check(umbel_mem_alloc(&memory, bytes));
-  return {static_cast<std::byte*>(memory), [](std::byte* taken) { check(umbel_mem_free(taken)); }};
-}
+/// Registered memory for the two buffers of a case, kept for the next ones as long as they are no larger.
+class RegisteredPair {
+ public:
+  std::shared_ptr<std::byte[]> take(std::size_t bytes) {
+    auto& [memory, size] = kept_[next_++ % kept_.size()];
+    if (size < bytes) {
+      memory = {};  // before, so that its address may be the one given out
+      void* fresh = nullptr;
+      check(umbel_mem_alloc(&fresh, bytes));
+      memory = {static_cast<std::byte*>(fresh), [](std::byte* taken) { check(umbel_mem_free(taken)); }};
+      size = bytes;
+    }
+    return memory;
+  }
+
+ private:
+  std::array<std::pair<std::shared_ptr<std::byte[]>, std::size_t>, 2> kept_;
+  std::size_t next_ = 0;
+};
 
 /// An algorithm of a collective; "auto" for each too.
 struct Named {
@@ -229,10 +245,10 @@ class Sweep {
     return mode == 1 || (mode == 2 && odd) ? Placed::in_place : mode == 3 && odd ? Placed::at_start : Placed::apart;
   }
 
-  TakeMemory memory(std::size_t kind) const {
-    return [kind, turn = rank_](std::size_t bytes) mutable {
+  TakeMemory memory(std::size_t kind) {
+    return [this, kind, turn = rank_](std::size_t bytes) mutable {
       const bool registered = kind == kRegistered || (kind == kMixed && turn++ % 2 == 0);
-      return registered ? registered_memory(bytes) : from_heap(bytes);
+      return registered ? registered_.take(bytes) : from_heap(bytes);
     };
   }
 
@@ -278,6 +294,7 @@ class Sweep {
   std::vector<Arithmetic> arithmetics_;
   std::vector<Named> algorithms_;
   std::vector<Comm> comms_;
+  RegisteredPair registered_;
   std::vector<std::vector<bool>> served_;  // by algorithm, layout
   std::uint64_t cases_ = 0;
   std::uint64_t by_mpi_ = 0;

@@ -81,7 +81,9 @@ enum class Placed : std::uint8_t { apart, in_place, at_start };
 
 /// Where a test takes its buffers from.
 using TakeMemory = std::function<std::shared_ptr<std::byte[]>(std::size_t bytes)>;
-inline std::shared_ptr<std::byte[]> from_heap(std::size_t bytes) { return std::make_shared<std::byte[]>(bytes); }
+inline std::shared_ptr<std::byte[]> from_heap(std::size_t bytes) {
+  return std::make_shared_for_overwrite<std::byte[]>(bytes);
+}
 
 /// Memory between canaries, `shift` bytes off a cache line.
 class Guarded {
