@@ -176,9 +176,9 @@ constexpr std::array kVariables{
         .name = "UMBEL_REGISTERED",
         .type = "0 or 1",
         .meaning =
-            "1: a hint that the buffers of calls come from umbel_mem_alloc. Node-mates read such memory in place anyway; "
-            "the hint makes the choice of algorithms count on it. Calls with other buffers stay right, and where ranks "
-            "cannot read each other's memory (UMBEL_CMA) nothing changes.",
+            "1: a hint that the buffers of calls come from umbel_mem_alloc. Node-mates read such memory in place "
+            "anyway; the hint makes the choice of algorithms count on it. Calls with other buffers stay right, and "
+            "where ranks cannot read each other's memory (UMBEL_CMA) nothing changes.",
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.registered = parse_switch(text); },
         .get = [](const Config& c) { return std::string(c.registered ? "1" : "0"); }},
