@@ -57,6 +57,7 @@ CLI::Option* add_call(CLI::App* command, umbel::plan::CallOptions& options) {
   command->add_option("--dtype", options.dtype, "Type of the elements")->capture_default_str();
   command->add_option("--op", options.op, "Operation of a reduction")->capture_default_str();
   command->add_flag("--direct", options.direct, "Local peers can read each other's buffers");
+  command->add_flag("--registered", options.registered, "As with UMBEL_REGISTERED: they read them in place");
   command->add_flag("--reproducible", options.reproducible, "Only what UMBEL_REPRODUCIBLE allows");
   command->add_option("--json", options.json, "Also write the result to this file");
   return command->add_option("--ranks", options.ranks, "Number of ranks")->check(CLI::Range(1, 4096));

@@ -170,11 +170,18 @@ Collective collective_of(const CallOptions& options) {
   return *found;
 }
 
-runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& shape, const algos::Model& model) {
+Cluster cluster_of(const CallOptions& options, const std::optional<algos::Model>& model, const Shape& shape) {
+  Cluster cluster = model ? algos::simulate::from_model(*model, shape) : read_cluster(options.cluster);
+  if (options.registered) cluster.direct_beta = cluster.read_beta;
+  return cluster;
+}
+
+runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& shape, algos::Model model) {
+  if (options.registered) model.direct_beta = model.local_beta;
   return {.shape = shape,
           .model = model,
           .layout = runtime::ArenaLayout::of(Config{}.window_bytes, static_cast<std::size_t>(shape.ranks())),
-          .direct = options.direct};
+          .direct = options.direct || options.registered};
 }
 
 }  // namespace
@@ -182,7 +189,7 @@ runtime::PlannerInputs planner_inputs(const CallOptions& options, const Shape& s
 Placed::Placed(const CallOptions& options, const std::optional<algos::Model>& model)
     : collective_(collective_of(options)),
       shape_(shape_of(options.ranks, options.nodes)),
-      cluster_(model ? algos::simulate::from_model(*model, shape_) : read_cluster(options.cluster)),
+      cluster_(cluster_of(options, model, shape_)),
       root_(options.root),
       planner_(planner_inputs(options, shape_, model ? *model : model_of(cluster_, shape_))) {
   const auto dtype = parse_dtype(options.dtype);

@@ -60,6 +60,7 @@ struct CallOptions {
   std::string dtype = "fp32";
   std::string op = "sum";
   bool direct = false;
+  bool registered = false;  ///< and read in place, as windows are
   bool reproducible = false;
   std::string json;  ///< file to write; empty: none
 };

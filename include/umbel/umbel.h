@@ -131,12 +131,13 @@ typedef struct umbel_config {
   int reproducible; /* nonzero: the same bits whatever the algorithm and the placement of the ranks; partial sums of
                      * 16- and 8-bit floats are then carried in fp32 and rounded once */
   double timeout_s; /* deadline of every wait in seconds; 0: UMBEL_TIMEOUT_S or UMBEL_DEFAULT_TIMEOUT_S */
+  int registered;   /* nonzero: a hint that buffers of calls come from umbel_mem_alloc, for the choice of algorithms */
 } umbel_config_t;
 
 #define UMBEL_DEFAULT_TIMEOUT_S 300.0
 
 #define UMBEL_CONFIG_INIT \
-  { sizeof(umbel_config_t), NULL, 0, 0.0 }
+  { sizeof(umbel_config_t), NULL, 0, 0.0, 0 }
 
 /* Facts of the last collective on a communicator, on this rank. */
 typedef struct umbel_call_info {
@@ -173,6 +174,19 @@ UMBEL_API umbel_result_t umbel_op_create_premul_sum(const void* scalar, umbel_dt
 
 /* Frees what the two above made; calls that have begun still end well. Handles are not used again. Local. */
 UMBEL_API umbel_result_t umbel_op_destroy(umbel_op_t op);
+
+/* Allocates `bytes` bytes of host memory for the buffers of calls: zeroed, aligned to a page, with pages behind all of
+ * it, and in huge pages where the system gives them to shared memory. Ranks of a node read it in place, where other
+ * memory costs them a system call or a copy; nothing else is different: any call takes it as well as other memory, at
+ * any offset, and each rank may choose anew for each buffer and call. Set umbel_config_t.registered where the buffers
+ * of a communicator's calls usually come from here. *ptr is set only on success; 0 bytes give NULL. Local; belongs to
+ * the process, needs no communicator and outlives them all. A child of fork does not have it. UMBEL_ERROR_SYSTEM when
+ * there is not enough memory. */
+UMBEL_API umbel_result_t umbel_mem_alloc(void** ptr, size_t bytes);
+
+/* Frees what umbel_mem_alloc gave, all of it, once the calls that use it are done; of a call that failed, see below.
+ * NULL is allowed; any other pointer is UMBEL_ERROR_INVALID_ARGUMENT. Local. */
+UMBEL_API umbel_result_t umbel_mem_free(void* ptr);
 
 /* Makes a communicator. Collective: called by every rank of the bootstrap. *comm is set only on success. */
 UMBEL_API umbel_result_t umbel_comm_create(umbel_comm_t* comm, const umbel_bootstrap_t* bootstrap,

@@ -20,6 +20,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -198,6 +199,50 @@ class Op {
   static constexpr umbel_op_t kNone = -1;
   Op() noexcept = default;
   umbel_op_t handle_ = kNone;
+};
+
+/// Owner of elements that node-mates read in place (umbel_mem_alloc), for the buffers of calls. A contiguous range; all
+/// zero at first. Move-only; a moved-from one is empty.
+template <Element T>
+class RegisteredArray {
+ public:
+  RegisteredArray() noexcept = default;
+  /// @throws Error when there is not enough memory
+  explicit RegisteredArray(std::size_t size) {
+    if (size > std::numeric_limits<std::size_t>::max() / sizeof(T))
+      throw Error(UMBEL_ERROR_SYSTEM, std::to_string(size) + " elements are more than fit in memory");
+    void* memory = nullptr;
+    check(umbel_mem_alloc(&memory, size * sizeof(T)));
+    data_ = static_cast<T*>(memory);
+    size_ = size;
+  }
+  RegisteredArray(const RegisteredArray&) = delete;
+  RegisteredArray& operator=(const RegisteredArray&) = delete;
+  RegisteredArray(RegisteredArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  RegisteredArray& operator=(RegisteredArray&& other) noexcept {
+    if (this != &other) {
+      umbel_mem_free(data_);
+      data_ = std::exchange(other.data_, nullptr);
+      size_ = std::exchange(other.size_, 0);
+    }
+    return *this;
+  }
+  ~RegisteredArray() { umbel_mem_free(data_); }
+
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 /// Owner of a communicator. Move-only; a moved-from Comm owns nothing and may only be destroyed or assigned to.

@@ -173,6 +173,16 @@ constexpr std::array kVariables{
         .set = [](Config& c, std::string_view text) { c.cma = static_cast<CmaMode>(index_of(kCmaNames, text)); },
         .get = [](const Config& c) { return std::string(name_of(c.cma)); }},
     Config::Variable{
+        .name = "UMBEL_REGISTERED",
+        .type = "0 or 1",
+        .meaning =
+            "1: a hint that the buffers of calls come from umbel_mem_alloc. Node-mates read such memory in place "
+            "anyway; the hint makes the choice of algorithms count on it. Calls with other buffers stay right, and "
+            "where ranks cannot read each other's memory (UMBEL_CMA) nothing changes.",
+        .agreed = true,
+        .set = [](Config& c, std::string_view text) { c.registered = parse_switch(text); },
+        .get = [](const Config& c) { return std::string(c.registered ? "1" : "0"); }},
+    Config::Variable{
         .name = "UMBEL_WINDOW_BYTES",
         .type = "bytes",
         .meaning = "Shared memory that each rank gives, for each communicator, for data on its way to its neighbours. "

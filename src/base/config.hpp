@@ -52,6 +52,8 @@ struct Config {
   DeviceFilter net_devices;
   /// UMBEL_CMA: whether peers' buffers are read by process_vm_readv.
   CmaMode cma = CmaMode::automatic;
+  /// UMBEL_REGISTERED: callers' buffers are registered memory (umbel_mem_alloc).
+  bool registered = false;
   /// UMBEL_WINDOW_BYTES: shared memory of each rank for data on the way.
   std::uint64_t window_bytes = 16U << 20U;
   /// UMBEL_CHUNK_BYTES: what moves at a time; 0: chosen.

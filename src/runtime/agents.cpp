@@ -77,12 +77,23 @@ bool MemoryAgent::meet(Rank rank) {
     return false;
   }
   std::memcpy(&buffers[at], line.payload, sizeof(UserBuffers));
-  if (member.same_process) {
-    inputs[at] = reinterpret_cast<std::byte*>(buffers[at].input);
-    outputs[at] = reinterpret_cast<std::byte*>(buffers[at].output);
-  }
+  place_buffers(rank);
   met_[at] = seq_;
   return true;
+}
+
+/// Where a node-mate's buffers are in this process, as far as they are.
+void MemoryAgent::place_buffers(Rank rank) {
+  const auto at = static_cast<std::size_t>(rank);
+  const UserBuffers& told = buffers[at];
+  const Member& member = members_.all[at];
+  const auto place = [&](std::uint64_t address, std::uint32_t window) {
+    if (member.same_process) return reinterpret_cast<std::byte*>(address);
+    if (window == 0) return static_cast<std::byte*>(nullptr);
+    return members_.mapped.in_window(rank, member.arena.header().registered, window, address);
+  };
+  inputs[at] = place(told.input, told.input_window);
+  outputs[at] = place(told.output, told.output_window);
 }
 
 void NetAgent::start(Loaded& loaded, const Call& call, const Binding& binding) {

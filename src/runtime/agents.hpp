@@ -71,6 +71,7 @@ class MemoryAgent : public kernels::HostAgent {
 
  private:
   bool meet(Rank rank);
+  void place_buffers(Rank rank);
 
   std::size_t cached_bytes_;  ///< of the largest output that stays in the caches
 

@@ -32,6 +32,7 @@ namespace umbel::runtime {
 struct CommOptions {
   std::string algorithm;                ///< as set_algorithm() takes it; "" or "auto": chosen per call
   bool reproducible = false;            ///< only algorithms that qualify run
+  bool registered = false;              ///< as UMBEL_REGISTERED
   std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
   std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
   std::exception_ptr refused;           ///< why this rank's options are no good: told when all ranks can hear it

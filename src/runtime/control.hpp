@@ -3,7 +3,7 @@
 //
 // What lies in a rank's window, one arena per communicator:
 //
-//   Header    done counter, failure flag, one control line per bank
+//   Header    done counter, failure flag, windows of registered memory, one control line per bank
 //   tokens    one per rank: nonzero while that rank may look into this arena
 //   mailboxes one per rank: what it sends to the owner outside of collectives
 //   pairs     per bank, one per rank: what the owner gives it and takes from it, of calls counted by pairs
@@ -23,6 +23,7 @@
 #include "net/ucx/message.hpp"
 #include "runtime/arguments.hpp"
 #include "runtime/mailbox.hpp"
+#include "runtime/registered.hpp"
 
 namespace umbel::runtime {
 
@@ -50,6 +51,8 @@ static_assert(sizeof(ControlLine) == 320);
 struct UserBuffers {
   std::uint64_t input = 0;
   std::uint64_t output = 0;
+  std::uint32_t input_window = 0;  ///< the one of Header::registered that all of it is in, from 1; 0: in none
+  std::uint32_t output_window = 0;
 };
 
 enum class FailureKind : std::uint32_t { none, mismatch, timeout, peer, system };
@@ -72,6 +75,7 @@ struct Header {
   alignas(64) std::atomic<std::uint64_t> done{0};  ///< the owner's last finished operation
   std::atomic<std::uint32_t> closed{0};            ///< the owner has destroyed the communicator
   alignas(64) std::atomic<std::uint64_t> ping{0};  ///< scratch of the start-up measurement
+  RegisteredWindows registered;                    ///< that the owner's buffers have been in
   FailureCell failure;
   ControlLine lines[kBanks];
 };

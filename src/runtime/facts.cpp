@@ -89,7 +89,11 @@ std::vector<Fact> communicator_facts(const Founded& founded) {
   add("copy", fmt::format("{:.1f} GB/s own memory, {:.1f} GB/s from a node-mate's window", 1e-9 / model.copy_beta,
                           1e-9 / model.local_beta));
   if (founded.direct)
-    add("direct read", fmt::format("{:.1f} GB/s from a node-mate's user memory", 1e-9 / model.direct_beta));
+    add("direct read", fmt::format("{:.1f} GB/s from a node-mate's {} memory", 1e-9 / model.direct_beta,
+                                   founded.registered ? "registered" : "user"));
+  if (founded.config.registered)
+    add("registered buffers",
+        founded.registered ? "expected: read in place" : "expected, but not counted on without CMA");
   add("fold", fmt::format("{:.1f} GB/s of fp32 sums", 1e-9 / model.gamma));
   if (members.transport)
     add("network", fmt::format("{:.1f} us a small message, {:.3f} GB/s{}", model.net_alpha * 1e6, 1e-9 / model.net_beta,

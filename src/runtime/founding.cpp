@@ -68,6 +68,7 @@ Config settle(const CommOptions& options, Rank rank) {
     config.timeout =
         std::max(std::chrono::milliseconds(1), std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout));
   config.reproducible = config.reproducible || options.reproducible;
+  config.registered = config.registered || options.registered;
   (void)ForcedAlgorithms(config.algorithm);  // throws
   return config;
 }
@@ -255,6 +256,9 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   if (members.shape.nodes() > 1) open_network(bootstrap, handshake.nonce, founded);
   founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
   founded.measured.model.rails = founded.rails;
+  // Without CMA a rank whose buffer is not registered after all could not be served: the hint is not followed then.
+  founded.registered = config.registered && founded.direct;
+  if (founded.registered) founded.measured.model.direct_beta = founded.measured.model.local_beta;
   log_info(Subsystem::init, "{} ranks on {} nodes; CMA {}; {}", members.size(), members.shape.nodes(),
            founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));

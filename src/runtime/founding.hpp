@@ -24,6 +24,7 @@ struct Founded {
   Members members;
   bool direct = false;        ///< node-mates' user buffers can be read
   std::string direct_text;    ///< how, or why not
+  bool registered = false;    ///< buffers are expected to be registered memory, and calls planned for that
   double ranks_per_core = 1;  ///< of the most loaded host
   int rails = 1;              ///< links that the ranks of each node use
   bool crowded = false;       ///< this host has more ranks than cores

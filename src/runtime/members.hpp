@@ -17,6 +17,7 @@
 #include "net/window/window.hpp"
 #include "runtime/bell.hpp"
 #include "runtime/control.hpp"
+#include "runtime/registered.hpp"
 
 namespace umbel::runtime {
 
@@ -79,6 +80,7 @@ struct Members {
   Shape shape = Shape::one_node(1);
   std::vector<Member> all;                    ///< by rank
   std::unique_ptr<net::Transport> transport;  ///< nullptr when there is one node
+  MappedMemory mapped;                        ///< of node-mates in other processes
 
   Member& at(Rank rank) { return all[static_cast<std::size_t>(rank)]; }
   const Member& at(Rank rank) const { return all[static_cast<std::size_t>(rank)]; }

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "net/window/cma.hpp"
+#include "runtime/registered.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -202,12 +203,18 @@ bool PointToPoint::step_mailbox(Stream& stream) {
   Mailbox& box = mailbox_of(stream);
   auto* const data = static_cast<std::byte*>(message.buffer);
   const std::size_t capacity = members_.own().mailbox_capacity();
-  const auto read_sender = [&member](std::uint64_t address, std::byte* into, std::size_t bytes) {
-    if (member.same_process)
-      std::memcpy(into, reinterpret_cast<const std::byte*>(address), bytes);
+  const auto read_sender = [&](std::uint64_t address, std::byte* into, std::size_t bytes) {
+    const std::byte* const mapped =
+        member.same_process ? reinterpret_cast<const std::byte*>(address)
+                            : members_.mapped.find(stream.peer, member.arena.header().registered, address, bytes);
+    if (mapped != nullptr)
+      std::memcpy(into, mapped, bytes);
     else
       net::cma_read(member.process.pid, address, into, bytes);
   };
+  if (stream.sends && direct_ && !stream.passage.begun)
+    if (const auto window = RegisteredMemory::of_process().find(data, bytes_of(message)))
+      (void)members_.own().header().registered.tell(*window);
   const Passed passed =
       stream.sends
           ? put_some(box, capacity, summary_of(message), data, bytes_of(message), direct_, stream.passage)

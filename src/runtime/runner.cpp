@@ -13,6 +13,7 @@
 #include "algos/algorithm.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "runtime/registered.hpp"
 
 namespace umbel::runtime {
 namespace {
@@ -74,7 +75,7 @@ Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
       executor_(founded.members, health, waiter),
       reproducible_(founded.config.reproducible && founded.members.size() > 2),
       tiny_(founded.members, health, founded.crowded),
-      staging_(founded.members.me, founded.members.size(), reproducible_) {
+      staging_(founded.members.me, founded.members.size(), reproducible_, founded.registered) {
   for (const Collective collective : all_collectives())
     if (plain(collective) == collective)
       tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
@@ -208,10 +209,9 @@ void Runner::publish() {
     for (Rank peer = 0; peer < members.size(); ++peer)
       members.own().pairs(call_.seq)[peer] = pair_counts(args(), members.me, peer);
   ControlLine& line = members.own().line(call_.seq);
-  const UserBuffers buffers{reinterpret_cast<std::uint64_t>(call_.input),
-                            reinterpret_cast<std::uint64_t>(call_.output)};
   line.summary = call_.summary;
   line.previous = call_.previous;
+  const UserBuffers buffers = told_buffers();
   std::memcpy(line.payload, &buffers, sizeof(buffers));
   line.seq.store(call_.seq, std::memory_order_release);
   if (!by_pairs) return;
@@ -221,6 +221,21 @@ void Runner::publish() {
   // Of two ranks that finish at least one sees the other's line: what compare_at_end() builds on.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   health_.review_unexpected();
+}
+
+/// Where this rank's buffers are, for node-mates that read them.
+UserBuffers Runner::told_buffers() const {
+  UserBuffers told{.input = reinterpret_cast<std::uint64_t>(call_.input),
+                   .output = reinterpret_cast<std::uint64_t>(call_.output)};
+  if (!plan_.built->spec.direct) return told;
+  const BufferBytes bytes = buffer_bytes(args(), founded_.members.me, founded_.members.size());
+  const auto window_of = [&](const void* buffer, std::size_t length) {
+    const auto window = RegisteredMemory::of_process().find(buffer, length);
+    return window ? founded_.members.own().header().registered.tell(*window) : 0U;
+  };
+  told.input_window = window_of(call_.input, bytes.input);
+  told.output_window = window_of(call_.output, bytes.output);
+  return told;
 }
 
 Executor::Round Runner::finish() {

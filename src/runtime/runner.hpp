@@ -57,6 +57,7 @@ class Runner {
   const CallArgs& args() const { return staging_.running(); }
   void start();
   void publish();
+  UserBuffers told_buffers() const;
   bool counts_are_told();
   std::uint64_t told_count(const BundleItem& item) const;
   void start_program();

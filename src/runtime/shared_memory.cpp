@@ -79,8 +79,8 @@ void SharedMemory::give_back(Segment& segment, std::size_t offset, std::size_t b
 }
 
 SharedMemory::Segment& SharedMemory::add_segment(std::size_t bytes) {
-  const auto make = [](std::size_t size) {
-    Segment segment{.window = net::Window::create(size), .free = {}};
+  const auto make = [this](std::size_t size) {
+    Segment segment{.window = net::Window::create(size, peers_), .free = {}};
     segment.free.emplace(0, segment.window.bytes());
     return segment;
   };

@@ -15,6 +15,9 @@ namespace umbel::runtime {
 /// node-mates few mappings. Memory stands behind the blocks that are in use, nowhere else.
 class SharedMemory {
  public:
+  /// @param peers  what node-mates may do in it
+  explicit SharedMemory(net::Peers peers = net::Peers::write) : peers_(peers) {}
+
   struct Block {
     std::size_t window = 0;  ///< which; see descriptor()
     std::size_t offset = 0;  ///< in its data
@@ -25,9 +28,8 @@ class SharedMemory {
   /// Zeroed, whole pages. @throws SystemError with what to do, when there is not enough memory.
   Block allocate(std::size_t bytes);
   void release(const Block& block) noexcept;
-  const net::WindowDescriptor& descriptor(const Block& block) const noexcept {
-    return segments_[block.window].window.descriptor();
-  }
+  const net::Window& window(const Block& block) const noexcept { return segments_[block.window].window; }
+  const net::WindowDescriptor& descriptor(const Block& block) const noexcept { return window(block).descriptor(); }
   std::size_t windows() const noexcept { return segments_.size(); }
 
  private:
@@ -40,6 +42,7 @@ class SharedMemory {
   static void give_back(Segment& segment, std::size_t offset, std::size_t bytes);
   Segment& add_segment(std::size_t bytes);
 
+  net::Peers peers_;
   std::vector<Segment> segments_;
   std::size_t total_ = 0;  ///< bytes of all windows
 };

@@ -108,10 +108,13 @@ void Staging::finish() {
 
 std::byte* Staging::Kept::take(std::size_t bytes) {
   if (bytes_ < bytes) {
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    if (registered_)
+      block_ = RegisteredBlock(bytes);
+    else
+      memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
     bytes_ = bytes;
   }
-  return memory_.get();
+  return registered_ ? static_cast<std::byte*>(block_.data()) : memory_.get();
 }
 
 }  // namespace umbel::runtime

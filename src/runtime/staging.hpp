@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/arguments.hpp"
+#include "runtime/registered.hpp"
 
 namespace umbel::runtime {
 
@@ -21,7 +22,9 @@ namespace umbel::runtime {
 class Staging {
  public:
   /// @param in_order  reproducible mode, with more than one order of folds
-  Staging(Rank me, int ranks, bool in_order) : me_(me), ranks_(ranks), in_order_(in_order) {}
+  /// @param registered  calls are planned for registered memory: so is this
+  Staging(Rank me, int ranks, bool in_order, bool registered)
+      : me_(me), ranks_(ranks), in_order_(in_order), copy_(registered), products_(registered) {}
 
   /// Begins a call: the same kind of call on all ranks. The memory is the call's until finish().
   void begin(const CallArgs& args, InPlace in_place);
@@ -37,10 +40,13 @@ class Staging {
   /// Memory that grows to the largest that was asked for.
   class Kept {
    public:
+    explicit Kept(bool registered) : registered_(registered) {}
     std::byte* take(std::size_t bytes);
 
    private:
+    bool registered_;
     std::unique_ptr<std::byte[]> memory_;
+    RegisteredBlock block_;  ///< instead
     std::size_t bytes_ = 0;
   };
 

@@ -72,4 +72,10 @@ def in_the_perf_app(folder):
         kill_and_judge(folder, 4, 2, command, lambda job: job.wait_for_output("fp32", 3), UMBEL_NODES=nodes)
 
 
-main([in_a_loop_of_calls, in_a_loop_of_messages, while_a_message_is_read, while_its_input_is_read, a_rank_alone_on_its_node, in_the_perf_app])
+def with_registered_buffers(folder):
+    command = [PERF, "-b", "64K", "-e", "64K", "-n", "50", "-N", "0", "-R", "1", "--algo", "two_shot"]
+    kill_and_judge(folder, 3, 1, command, lambda job: job.wait_for_output("fp32", 3), UMBEL_NODES="1")
+
+
+main([in_a_loop_of_calls, in_a_loop_of_messages, while_a_message_is_read, while_its_input_is_read, a_rank_alone_on_its_node, in_the_perf_app,
+      with_registered_buffers])

@@ -37,6 +37,12 @@ def no_cma(_):
     warnings = [line for line in err.splitlines() if "process_vm_readv" in line or "CMA" in line]
     expect(len(warnings) == 1, f"one warning expected, not {len(warnings)}:\n{err}")
     expect_in("not permitted", warnings[0])
+    # registered buffers are no reason to count on what is not there
+    status, out, err = run([MPIRUN, "-n", "2", DENY_CMA, PERF, "-b", "1M", "-e", "1M", "-n", "3", "--algo", "all", "-R", "1"])
+    expect(status == 0, f"{out}\n{err}")
+    expect_in("# Out of bounds values : 0 OK", out)
+    status, out, err = run([MPIRUN, "-n", "2", DENY_CMA, INFO], UMBEL_REGISTERED="1")
+    expect_in("not counted on without CMA", out)
     status, out, err = run([MPIRUN, "-n", "2", DENY_CMA, INFO])
     expect(status == 0, err)
     expect_in("not permitted", out)
@@ -57,8 +63,9 @@ def cma_demanded_where_there_is_none(_):
 
 def few_descriptors(_):
     limited = ["sh", "-c", 'ulimit -n 64 && exec "$@"', "sh"]
-    for nodes in ("1", "2"):
-        status, out, err = run([MPIRUN, "-n", "4", *limited, PERF, "-b", "8", "-e", "64K", "-f", "16", "-n", "5"], UMBEL_NODES=nodes)
+    for nodes, registered in (("1", "0"), ("1", "1"), ("2", "0")):
+        command = [PERF, "-b", "8", "-e", "64K", "-f", "16", "-n", "5", "-R", registered]
+        status, out, err = run([MPIRUN, "-n", "4", *limited, *command], UMBEL_NODES=nodes)
         right_or_explained(status, out, err, "Too many open files", "descriptor", "ulimit")
 
 

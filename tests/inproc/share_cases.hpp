@@ -146,8 +146,9 @@ inline ShareCase make_share_case(const Case& c, Rank me, int ranks) {
 using RunShares = std::function<void(const runtime::CallArgs&)>;
 
 /// Calls and checks. In-place where the case allows it. @throws std::runtime_error
-inline void check_share_case(const Case& c, Rank me, int ranks, Placed placed, std::size_t shift,
-                             const RunShares& run) {
+/// @param take  as check_case has it
+inline void check_share_case(const Case& c, Rank me, int ranks, Placed placed, std::size_t shift, const RunShares& run,
+                             const TakeMemory& take = from_heap) {
   const ShareCase made = make_share_case(c, me, ranks);
   const auto wrong = [&](const std::string& what) {
     return std::runtime_error(fmt::format("rank {} of {}: {}: {} (placed {}, shift {})", me, ranks, what, text_of(c),
@@ -163,7 +164,7 @@ inline void check_share_case(const Case& c, Rank me, int ranks, Placed placed, s
   const bool same =
       made.lists.input.count == made.lists.output.count && made.lists.input.first == made.lists.output.first;
   if (placed == Placed::apart || made.before_send.empty() || made.before_recv.empty() || (exchanged && !same)) {
-    Guarded send(made.before_send, 0, shift), recv(made.before_recv, 0, shift / 2);
+    Guarded send(made.before_send, 0, shift, take), recv(made.before_recv, 0, shift / 2, take);
     args.send = made.before_send.empty() ? nullptr : send.data();
     args.recv = made.before_recv.empty() ? nullptr : recv.data();
     run(args);
@@ -192,7 +193,7 @@ inline void check_share_case(const Case& c, Rank me, int ranks, Placed placed, s
                   made.lists.output.count[r] * elem,
                   after.begin() + static_cast<std::ptrdiff_t>(made.lists.output.first[r] * elem));
   }
-  Guarded both(before, 0, shift);
+  Guarded both(before, 0, shift, take);
   args.send = both.data() + in;
   args.recv = both.data() + out;
   run(args);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <complex>
@@ -150,6 +151,59 @@ TEST_F(Api, StructsOfOtherVersions) {
   config.from_the_future = 0;
   EXPECT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config.known), UMBEL_SUCCESS) << umbel_last_error();
   EXPECT_EQ(umbel_comm_destroy(handle), UMBEL_SUCCESS);
+}
+
+TEST_F(Api, AConfigurationOfTheFirstHeader) {
+  umbel_config_t config = UMBEL_CONFIG_INIT;
+  config.struct_size = offsetof(umbel_config_t, registered);
+  config.registered = 1;  // what lies behind the caller's struct
+  umbel_comm_t handle = nullptr;
+  ASSERT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config), UMBEL_SUCCESS) << umbel_last_error();
+  const char* json = nullptr;
+  ASSERT_EQ(umbel_describe(handle, &json), UMBEL_SUCCESS);
+  EXPECT_THAT(json, ::testing::Not(HasSubstr("registered buffers")));
+  EXPECT_EQ(umbel_comm_destroy(handle), UMBEL_SUCCESS);
+  config.struct_size = sizeof(config);
+  ASSERT_EQ(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, &config), UMBEL_SUCCESS) << umbel_last_error();
+  ASSERT_EQ(umbel_describe(handle, &json), UMBEL_SUCCESS);
+  EXPECT_THAT(json, HasSubstr("registered buffers"));
+  EXPECT_EQ(umbel_comm_destroy(handle), UMBEL_SUCCESS);
+}
+
+TEST_F(Api, RegisteredMemoryIsCheckedToo) {
+  EXPECT_EQ(umbel_mem_alloc(nullptr, 8), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_STREQ(umbel_last_error(), "umbel_mem_alloc: ptr is NULL");
+  void* memory = a_.data();
+  EXPECT_EQ(umbel_mem_alloc(&memory, 0), UMBEL_SUCCESS);
+  EXPECT_EQ(memory, nullptr);
+  EXPECT_EQ(umbel_mem_free(nullptr), UMBEL_SUCCESS);
+  memory = a_.data();
+  EXPECT_EQ(umbel_mem_alloc(&memory, std::numeric_limits<std::size_t>::max()), UMBEL_ERROR_SYSTEM);
+  EXPECT_EQ(memory, a_.data()) << "set only on success";
+  EXPECT_EQ(umbel_mem_free(a_.data()), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(umbel_last_error(), HasSubstr("umbel_mem_free: "));
+  ASSERT_EQ(umbel_mem_alloc(&memory, 100), UMBEL_SUCCESS);
+  EXPECT_EQ(umbel_mem_free(static_cast<char*>(memory) + 1), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(umbel_mem_free(memory), UMBEL_SUCCESS);
+  EXPECT_EQ(umbel_mem_free(memory), UMBEL_ERROR_INVALID_ARGUMENT);
+  EXPECT_THAT(umbel_last_error(), HasSubstr("freed already"));
+}
+
+TEST_F(Api, CppRegisteredArrays) {
+  static_assert(WritableElementRange<RegisteredArray<float>> && !std::is_copy_constructible_v<RegisteredArray<float>>);
+  EXPECT_EQ(RegisteredArray<int>(0).data(), nullptr);
+  EXPECT_THROW(RegisteredArray<double>(std::numeric_limits<std::size_t>::max() / 8 + 1), Error);
+  RegisteredArray<std::int64_t> first(70'000), send;
+  EXPECT_EQ(first[69'999], 0);
+  for (std::int64_t& value : first) value = world_rank() + 1;
+  send = std::move(first);
+  EXPECT_EQ(first.size(), 0U);  // NOLINT(bugprone-use-after-move): what is promised of it
+  RegisteredArray<std::int64_t> recv(send.size());
+  comm_.all_reduce(send, recv);
+  const std::int64_t sum = world_size() * (world_size() + 1) / 2;
+  EXPECT_EQ(std::ranges::count(recv, sum), 70'000);
+  comm_.all_reduce_in_place(send);
+  EXPECT_EQ(std::ranges::count(send, sum), 70'000);
 }
 
 TEST_F(Api, BadBootstrapsAreRefused) {

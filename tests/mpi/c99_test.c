@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   umbel_call_info_t call;
   float send[COUNT];
   float recv[COUNT];
+  void* memory;
   int rank;
   int size;
   int i;
@@ -59,6 +60,12 @@ int main(int argc, char** argv) {
     bad += send[i] != (float)(rank + i);
   }
   EXPECT(bad == 0);
+
+  memory = NULL;
+  EXPECT(umbel_mem_alloc(&memory, sizeof(recv)) == UMBEL_SUCCESS);
+  EXPECT(umbel_all_reduce(send, memory, COUNT, UMBEL_FP32, UMBEL_SUM, comm) == UMBEL_SUCCESS);
+  EXPECT(memory != NULL && memcmp(memory, recv, sizeof(recv)) == 0);
+  EXPECT(umbel_mem_free(memory) == UMBEL_SUCCESS);
 
   memset(&call, 0, sizeof(call));
   call.struct_size = sizeof(call);

@@ -2,10 +2,11 @@
 // Copyright (c) 2026, the Umbel authors
 //
 // correctness [--full] [--layout N]: every collective through the C ABI against scalar code, and against the host MPI
-// where it has the call, over algorithm × count × type and operator × in-place × root × alignment × placement. The
-// pairwise sample by default: every two values of any two of these meet. With --full the product, but for type and
-// operator, which take turns. Calls follow each other without a barrier, and each rank overwrites its buffers as soon
-// as it may: what closes an operation too early is found here. Exit status: 0 all right, 1 wrong data, 3 failure.
+// where it has the call, over algorithm × count × type and operator × in-place × root × alignment × memory × placement.
+// The pairwise sample by default: every two values of any two of these meet. With --full the product, but for type and
+// operator, alignment and memory, which take turns. Calls follow each other without a barrier, and each rank overwrites
+// its buffers as soon as it may: what closes an operation too early is found here. Exit status: 0 all right, 1 wrong
+// data, 3 failure.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,8 +16,10 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "layouts.hpp"
 #include "mpi_reference.hpp"
@@ -34,7 +37,10 @@ constexpr std::array<std::size_t, 5> kShifts{0, 1, 4, 16, 21};
 /// many.
 std::size_t arithmetics_sampled(int ranks) { return ranks > 8 ? 5 : 15; }
 
-enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kLayout };
+/// Of a rank's buffers none, all or every other one comes from umbel_mem_alloc; of the last, on odd ranks the other.
+enum Memory : std::size_t { kHeap, kRegistered, kMixed, kMemories };
+
+enum Factor : std::size_t { kArithmetic, kAlgorithm, kMode, kCount, kRoot, kShift, kMemory, kLayout };
 
 std::vector<std::size_t> counts_for(int ranks) {
   const auto p = static_cast<std::size_t>(ranks);
@@ -54,6 +60,26 @@ std::vector<Arithmetic> all_arithmetics() {
       if (serves(op, dtype)) all.push_back({dtype, op});
   return all;
 }
+
+/// Registered memory for the two buffers of a case, kept for the next ones as long as they are no larger.
+class RegisteredPair {
+ public:
+  std::shared_ptr<std::byte[]> take(std::size_t bytes) {
+    auto& [memory, size] = kept_[next_++ % kept_.size()];
+    if (size < bytes) {
+      memory = {};  // before, so that its address may be the one given out
+      void* fresh = nullptr;
+      check(umbel_mem_alloc(&fresh, bytes));
+      memory = {static_cast<std::byte*>(fresh), [](std::byte* taken) { check(umbel_mem_free(taken)); }};
+      size = bytes;
+    }
+    return memory;
+  }
+
+ private:
+  std::array<std::pair<std::shared_ptr<std::byte[]>, std::size_t>, 2> kept_;
+  std::size_t next_ = 0;
+};
 
 /// An algorithm of a collective; "auto" for each too.
 struct Named {
@@ -122,6 +148,7 @@ class Sweep {
             counts_.size(),
             roots().size(),
             kShifts.size(),
+            kMemories,
             layouts_.size()};
   }
   bool served(std::size_t algorithm, std::size_t layout) const { return served_[algorithm][layout]; }
@@ -153,7 +180,8 @@ class Sweep {
     try {
       check_case(
           c, rank_, ranks_, placed(choice[kMode]), kShifts[choice[kShift]],
-          [&](const Case& one, const void* send, void* recv) { check(run_umbel(one, send, recv, comm.native())); });
+          [&](const Case& one, const void* send, void* recv) { check(run_umbel(one, send, recv, comm.native())); },
+          memory(choice[kMemory]));
       check_reference(c);
     } catch (const WrongResult& wrong) {
       ++wrong_cases_;
@@ -217,6 +245,13 @@ class Sweep {
     return mode == 1 || (mode == 2 && odd) ? Placed::in_place : mode == 3 && odd ? Placed::at_start : Placed::apart;
   }
 
+  TakeMemory memory(std::size_t kind) {
+    return [this, kind, turn = rank_](std::size_t bytes) mutable {
+      const bool registered = kind == kRegistered || (kind == kMixed && turn++ % 2 == 0);
+      return registered ? registered_.take(bytes) : from_heap(bytes);
+    };
+  }
+
   /// The reference itself, held to what the host MPI makes of the same input.
   void check_reference(const Case& c) {
     constexpr std::size_t kFew = 2000;
@@ -259,6 +294,7 @@ class Sweep {
   std::vector<Arithmetic> arithmetics_;
   std::vector<Named> algorithms_;
   std::vector<Comm> comms_;
+  RegisteredPair registered_;
   std::vector<std::vector<bool>> served_;  // by algorithm, layout
   std::uint64_t cases_ = 0;
   std::uint64_t by_mpi_ = 0;
@@ -281,13 +317,14 @@ void run_sample(Sweep& sweep) {
 
 void run_product(Sweep& sweep) {
   std::vector<std::size_t> sizes = sweep.sizes();
-  sizes[kArithmetic] = sizes[kShift] = 1;
+  sizes[kArithmetic] = sizes[kShift] = sizes[kMemory] = 1;
   Choice choice(sizes.size(), 0);
   std::size_t turn = 0;
   while (true) {
     if (sweep.served(choice[kAlgorithm], choice[kLayout])) {
       Choice one = choice;
       one[kArithmetic] = turn % sweep.arithmetics();
+      one[kMemory] = turn % kMemories;
       one[kShift] = turn++ % kShifts.size();
       sweep.run(one);
     }

@@ -72,6 +72,20 @@ def schema_and_figures(folder):
             expect(abs(timing["busbw_gbs"] / (algbw * 4 / 3) - 1) < 1e-6, f"busbw {timing} is not algbw × 2(p−1)/p")
 
 
+def registered_buffers(folder):
+    for nodes in ("1", "2"):
+        _, out = perf_json(folder, "-b", "64", "-e", "1M", "-f", "16", "-n", "3", "-R", "1", ranks=3, UMBEL_NODES=nodes)
+        expect_in("# buffers: registered", out)
+        expect_in("# Out of bounds values : 0 OK", out)
+    document, out = perf_json(folder, "-b", "1M", "-e", "1M", "-n", "3", "--local_register", "1")
+    if document["model"]["direct"]:
+        expect(document["model"]["direct_beta"] == document["model"]["local_beta"], f"{document['model']}")
+    expect("registered" not in perf("-b", "64", "-e", "64", "-n", "3", "-R", "0")[1], "by default they are not")
+    status, out, err = run([MPIRUN, "-n", 2, INFO], UMBEL_REGISTERED="1")
+    expect(status == 0, err)
+    expect_in("registered buffers", out)
+
+
 def table_and_csv(folder):
     path = pathlib.Path(folder) / "out.csv"
     status, out, _ = perf("-b", "1K", "-e", "2k", "-i", "512", "-n", "2", "--percentiles", "--csv", path)
@@ -265,7 +279,7 @@ def info_says_everything(_):
     expect_in("UMBEL_DEBUG=loud", err)
 
 
-main([schema_and_figures, table_and_csv, types_and_operations, algorithms_and_refusals,
+main([schema_and_figures, registered_buffers, table_and_csv, types_and_operations, algorithms_and_refusals,
       named_algorithm_that_serves_nothing, too_much_memory_is_refused, cpu_time_says_so, limit_says_where_it_comes_from, peer, unchecked_is_null, small_and_empty,
       bad_flags, one_process_is_one_rank, lone_ranks_are_refused, settings_that_do_not_fit, the_planner_reads_the_file,
       unknown_variable_warns_once,

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -78,18 +79,25 @@ inline std::vector<std::byte> output_of(const Case& c, Rank rank, int ranks) {
 /// How a rank's buffers lie; see runtime/arguments.hpp. `at_start` is in-place where there is no such form.
 enum class Placed : std::uint8_t { apart, in_place, at_start };
 
+/// Where a test takes its buffers from.
+using TakeMemory = std::function<std::shared_ptr<std::byte[]>(std::size_t bytes)>;
+inline std::shared_ptr<std::byte[]> from_heap(std::size_t bytes) {
+  return std::make_shared_for_overwrite<std::byte[]>(bytes);
+}
+
 /// Memory between canaries, `shift` bytes off a cache line.
 class Guarded {
  public:
-  Guarded(const std::vector<std::byte>& content, std::size_t bytes, std::size_t shift)
-      : bytes_(std::max(bytes, content.size())), memory_(bytes_ + 2 * kCanary + 128, kMark) {
-    const auto base = reinterpret_cast<std::uintptr_t>(memory_.data()) + kCanary;
+  Guarded(const std::vector<std::byte>& content, std::size_t bytes, std::size_t shift, const TakeMemory& take)
+      : bytes_(std::max(bytes, content.size())), size_(bytes_ + 2 * kCanary + 128), memory_(take(size_)) {
+    std::fill_n(memory_.get(), size_, kMark);
+    const auto base = reinterpret_cast<std::uintptr_t>(memory_.get()) + kCanary;
     offset_ = kCanary + (64 - base % 64) % 64 + shift % 64;
     std::copy(content.begin(), content.end(), data());
   }
-  std::byte* data() { return memory_.data() + offset_; }
+  std::byte* data() { return memory_.get() + offset_; }
   bool intact() const {
-    for (std::size_t k = 0; k < memory_.size(); ++k)
+    for (std::size_t k = 0; k < size_; ++k)
       if ((k < offset_ || k >= offset_ + bytes_) && memory_[k] != kMark) return false;
     return true;
   }
@@ -98,7 +106,8 @@ class Guarded {
   static constexpr std::size_t kCanary = 64;
   static constexpr std::byte kMark{0xa5};
   std::size_t bytes_;
-  std::vector<std::byte> memory_;
+  std::size_t size_;
+  std::shared_ptr<std::byte[]> memory_;
   std::size_t offset_ = 0;
 };
 
@@ -110,7 +119,9 @@ struct WrongResult : std::runtime_error {
 using RunCase = std::function<void(const Case&, const void* send, void* recv)>;
 
 /// Calls and checks: the result, what must not have been written, the surroundings. @throws WrongResult
-inline void check_case(const Case& c, Rank me, int ranks, Placed placed, std::size_t shift, const RunCase& run) {
+/// @param take  asked for the send buffer first, then the other; for one that is both, once
+inline void check_case(const Case& c, Rank me, int ranks, Placed placed, std::size_t shift, const RunCase& run,
+                       const TakeMemory& take = from_heap) {
   const std::vector<std::byte> input = input_of(c, me, ranks), expected = output_of(c, me, ranks);
   const auto wrong = [&](const std::string& what) {
     return WrongResult(fmt::format("rank {} of {}: {}: {} (placed {}, shift {})", me, ranks, what, text_of(c),
@@ -118,7 +129,7 @@ inline void check_case(const Case& c, Rank me, int ranks, Placed placed, std::si
   };
   const std::size_t share = c.count * size_of(c.dtype), own = static_cast<std::size_t>(me) * share;
   if (placed == Placed::apart || input.empty() || expected.empty()) {
-    Guarded send(input, 0, shift), recv({}, expected.size(), shift / 2);
+    Guarded send(input, 0, shift, take), recv({}, expected.size(), shift / 2, take);
     run(c, input.empty() ? nullptr : send.data(), expected.empty() ? nullptr : recv.data());
     if (!std::equal(expected.begin(), expected.end(), recv.data())) throw wrong("a wrong result");
     if (!std::equal(input.begin(), input.end(), send.data())) throw wrong("the input was written");
@@ -134,7 +145,7 @@ inline void check_case(const Case& c, Rank me, int ranks, Placed placed, std::si
   }
   const bool at_start = placed == Placed::at_start && c.collective == Collective::reduce_scatter;
   const std::size_t out = share_out && !at_start ? own : 0;
-  Guarded both(content, 0, shift);
+  Guarded both(content, 0, shift, take);
   run(c, both.data() + (share_in ? own : 0), both.data() + out);
   std::copy(expected.begin(), expected.end(), content.begin() + static_cast<std::ptrdiff_t>(out));
   if (!std::equal(content.begin(), content.end(), both.data())) throw wrong("a wrong result, or more was written");

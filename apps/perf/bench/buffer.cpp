@@ -10,6 +10,8 @@
 #include <string>
 #include <system_error>
 
+#include "umbel/umbel.hpp"
+
 namespace umbel::bench {
 namespace {
 
@@ -23,19 +25,30 @@ std::size_t broken(const std::byte* canary) {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t capacity) : mapped_(kFront + capacity + kCanary) {
-  void* memory = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    throw std::system_error(errno, std::generic_category(),
-                            "cannot allocate " + std::to_string(mapped_) + " bytes for a buffer");
+Buffer::Buffer(std::size_t capacity, bool registered) : mapped_(kFront + capacity + kCanary), registered_(registered) {
+  void* memory = nullptr;
+  if (registered) {
+    check(umbel_mem_alloc(&memory, mapped_));
+  } else {
+    memory = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+      throw std::system_error(errno, std::generic_category(),
+                              "cannot allocate " + std::to_string(mapped_) + " bytes for a buffer");
+    }
+    ::madvise(memory, mapped_, MADV_HUGEPAGE);  // a wish
   }
-  ::madvise(memory, mapped_, MADV_HUGEPAGE);  // a wish
   base_ = static_cast<std::byte*>(memory);
   std::memset(base_, 0, mapped_);
   guard(0);
 }
 
-Buffer::~Buffer() { ::munmap(base_, mapped_); }
+Buffer::~Buffer() {
+  if (registered_) {
+    umbel_mem_free(base_);
+  } else {
+    ::munmap(base_, mapped_);
+  }
+}
 
 void* Buffer::data() const noexcept { return base_ + kFront; }
 

@@ -10,8 +10,8 @@ namespace umbel::bench {
 /// made, in huge pages where the system gives them: no page fault falls into a measurement.
 class Buffer {
  public:
-  /// @throws std::system_error
-  explicit Buffer(std::size_t capacity);
+  /// @param registered  from umbel_mem_alloc  @throws std::system_error, umbel::Error
+  explicit Buffer(std::size_t capacity, bool registered = false);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -25,6 +25,7 @@ class Buffer {
  private:
   std::byte* base_ = nullptr;
   std::size_t mapped_ = 0;
+  bool registered_ = false;
   std::size_t guarded_ = 0;
 };
 

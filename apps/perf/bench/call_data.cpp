@@ -7,8 +7,8 @@
 
 namespace umbel::bench {
 
-CallData::CallData(const Traits& traits, const Capacity& capacity, int rank, int ranks)
-    : traits_(traits), rank_(rank), ranks_(ranks), send_(capacity.send), recv_(capacity.recv) {}
+CallData::CallData(const Traits& traits, const Capacity& capacity, int rank, int ranks, bool registered)
+    : traits_(traits), rank_(rank), ranks_(ranks), send_(capacity.send, registered), recv_(capacity.recv, registered) {}
 
 Call CallData::prepare(const Case& c, Placement placement, std::uint64_t iteration) {
   const Extent extent{.count = c.count, .root = c.root, .rank = rank_, .ranks = ranks_};

@@ -29,8 +29,9 @@ enum class Placement { out_of_place, in_place };
 
 class CallData {
  public:
-  /// @param capacity  bytes of the largest call
-  CallData(const Traits& traits, const Capacity& capacity, int rank, int ranks);
+  /// @param capacity    bytes of the largest call
+  /// @param registered  the memory comes from umbel_mem_alloc
+  CallData(const Traits& traits, const Capacity& capacity, int rank, int ranks, bool registered = false);
 
   /// Fresh data: that of `iteration`. The call is good until the next one is prepared.
   Call prepare(const Case& c, Placement placement, std::uint64_t iteration);

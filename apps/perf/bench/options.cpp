@@ -28,7 +28,8 @@ class UsageError : public std::runtime_error {
 /// The command line as typed; only what needs interpretation is text.
 struct Raw {
   std::string min_bytes, max_bytes, step_bytes, step_factor;
-  std::string iterations, warmup, check, cycles, root, across, cpu_time, threads = "1", gpus = "1", timeout;
+  std::string iterations, warmup, check, cycles, root, across, cpu_time, local_register, threads = "1", gpus = "1",
+                                                                                         timeout;
   std::string types = "float", ops = "sum", algorithms, peer;
 };
 
@@ -223,6 +224,7 @@ Options interpret(Options options, const Raw& raw, const Traits& traits, int ran
   take_roots(options, raw.root, ranks);
   take_int(options.across, "-a", raw.across, 0, 3);
   take_int(options.cpu_time, "-C", raw.cpu_time, 0, 1);
+  take_int(options.local_register, "-R", raw.local_register, 0, 1);
   take_timeout(options, raw.timeout);
   options.types = infos_of("-d", "type", raw.types, all_types(), find_type);
   options.ops = infos_of("-o", "operator", raw.ops, all_ops(), find_op);
@@ -259,6 +261,8 @@ void declare(CLI::App& app, Raw& raw, Options& options) {
                  "Time of an iteration: 0 rank 0's, 1 mean, 2 minimum, 3 maximum over ranks (default 3)");
   app.add_option("-C,--report_cputime", raw.cpu_time,
                  "1: CPU time of the calling thread instead of elapsed time (default 0)");
+  app.add_option("-R,--local_register", raw.local_register,
+                 "1: buffers are memory that node-mates read in place, and calls are planned for that (default 0)");
   app.add_option("-T,--timeout", raw.timeout,
                  "Deadline of every wait in seconds, more than 0 (default UMBEL_TIMEOUT_S)");
   app.add_option("-g,--ngpus", raw.gpus, "Only 1: a process is one rank");

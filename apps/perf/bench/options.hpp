@@ -31,6 +31,7 @@ struct Options {
   bool cpu_time = false;
   double timeout_s = 0;  ///< 0: the library's
   bool reproducible = false;
+  bool local_register = false;          ///< buffers come from umbel_mem_alloc
   std::vector<TypeInfo> types;          ///< of a barrier: one, "none"
   std::vector<OpInfo> ops;              ///< of a collective that does not reduce: one, "none"
   std::vector<std::string> algorithms;  ///< empty: as the library is configured; "auto" may be among them

@@ -39,6 +39,7 @@ void print_preamble(const Traits& traits, const Options& options, const Session&
              options.step_factor > 1 ? fmt::format("{}(factor)", options.step_factor)
                                      : fmt::format("{}(bytes)", options.step_bytes),
              options.warmup, options.iterations, options.check);
+  if (options.local_register) fmt::print("# buffers: registered, node-mates read them in place\n");
   const char* clock = options.cpu_time ? "CPU time of the calling thread, " : "";
   const char* across[] = {"rank 0's time", "the mean over ranks", "the minimum over ranks", "the maximum over ranks"};
   fmt::print("# time: mean over iterations of {}{}; {}\n{}", clock, across[static_cast<int>(options.across)],

@@ -27,6 +27,7 @@ namespace {
 Comm make_comm(const Options& options, Session& session) {
   umbel_config_t config = UMBEL_CONFIG_INIT;
   config.reproducible = options.reproducible ? 1 : 0;
+  config.registered = options.local_register ? 1 : 0;
   config.timeout_s = options.timeout_s;
   return Comm::from_mpi(session.comm(), config);
 }

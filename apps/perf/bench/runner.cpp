@@ -41,7 +41,7 @@ Runner::Runner(const Collective& collective, const Options& options, Session& se
       session_(session),
       comm_(comm),
       data_(traits_, capacity_of(traits_, options.max_bytes, options.roots, session.rank(), session.size()),
-            session.rank(), session.size()),
+            session.rank(), session.size(), options.local_register),
       busbw_limit_gbs_(busbw_limit_gbs) {}
 
 Row Runner::measure(const Case& c) {

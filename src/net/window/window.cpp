@@ -160,9 +160,9 @@ void give_pages(void* base, int fd, std::size_t offset, std::size_t bytes) {
 }
 
 /// Maps `fd`; a child of fork must not have it (it would be the same memory, with the parent's peers at work in it).
-void* map_window(int fd, std::size_t bytes) {
+void* map_window(int fd, std::size_t bytes, int protection) {
   constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* base = mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) throw_window_error("mmap", errno, bytes);
   (void)madvise(base, bytes, MADV_DONTFORK);
   if (bytes >= 2 * kHugePage) (void)madvise(base, bytes, MADV_HUGEPAGE);
@@ -182,7 +182,7 @@ Fd open_window(const WindowDescriptor& d) {
   const std::string path = fmt::format("/proc/{}/fd/{}", d.owner.pid, d.fd);
   // Looked at before it is opened: opening another program's device or pipe could do things.
   if (!is_window_link(path)) return Fd(-1);
-  Fd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  Fd fd(open(path.c_str(), (d.peers == Peers::write ? O_RDWR : O_RDONLY) | O_CLOEXEC));
   if (fd.get() < 0) {
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) throw_window_error("open", errno, d.total_bytes);
     return Fd(-1);
@@ -208,7 +208,7 @@ detail::Mapping::~Mapping() {
 Window::Window(std::shared_ptr<detail::Mapping> mapping, const WindowDescriptor& descriptor)
     : mapping_(std::move(mapping)), descriptor_(descriptor) {}
 
-Window Window::create(std::size_t bytes) {
+Window Window::create(std::size_t bytes, Peers peers) {
   refuse_if_forked("Window::create");
   watch_for_fork();
   WindowDescriptor d;
@@ -222,6 +222,7 @@ Window Window::create(std::size_t bytes) {
   d.nonce[1] = random_bits();
   d.owner = this_process();
   d.pid_ns = host_hint().pid_ns;
+  d.peers = peers;
 
   Fd fd(memfd_create(kMemfdName, MFD_CLOEXEC));
   if (fd.get() < 0) throw_window_error("memfd_create", errno, d.total_bytes);
@@ -229,7 +230,7 @@ Window Window::create(std::size_t bytes) {
   if (ftruncate(fd.get(), static_cast<off_t>(d.total_bytes)) != 0) {
     throw_window_error("ftruncate", errno, d.total_bytes);
   }
-  void* base = map_window(fd.get(), d.total_bytes);
+  void* base = map_window(fd.get(), d.total_bytes, PROT_READ | PROT_WRITE);
   auto mapping = std::make_shared<detail::Mapping>(base, d, fd.release());
   give_pages(base, d.fd, 0, d.header_bytes);
   std::memcpy(base, d.nonce, sizeof d.nonce);
@@ -262,7 +263,8 @@ std::optional<PeerWindow> attach(const WindowDescriptor& descriptor) {
   const Fd fd = open_window(descriptor);
   if (fd.get() < 0) return std::nullopt;
   watch_for_fork();
-  void* base = map_window(fd.get(), descriptor.total_bytes);
+  const int protection = descriptor.peers == Peers::write ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* base = map_window(fd.get(), descriptor.total_bytes, protection);
   return PeerWindow(Registry::instance().add(std::make_shared<detail::Mapping>(base, descriptor, -1)));
 }
 

@@ -11,6 +11,9 @@
 
 namespace umbel::net {
 
+/// What other processes may do in a window.
+enum class Peers : std::int32_t { write, read };
+
 /// Names a window to other processes. Plain data, to be exchanged over the bootstrap.
 struct WindowDescriptor {
   std::uint64_t nonce[2] = {};    ///< random; also stands in the window's first line
@@ -19,6 +22,7 @@ struct WindowDescriptor {
   ProcessId owner;
   std::uint64_t pid_ns = 0;  ///< inode of the owner's PID namespace
   std::int32_t fd = -1;
+  Peers peers = Peers::write;  ///< how they map it
 };
 
 namespace detail {
@@ -28,7 +32,8 @@ class Mapping;  // owner of one mmap; shared by a window and its attachments ins
 /// Another rank's window, mapped here. Movable, not copyable. Stays valid when the owner dies or closes its window.
 class PeerWindow {
  public:
-  /// The owner's data area: the same bytes that the owner sees at Window::data().
+  /// The owner's data area: the same bytes that the owner sees at Window::data(). Of a window that peers only read, a
+  /// write here is a fault.
   std::byte* data() const noexcept;
   std::size_t bytes() const noexcept;
 
@@ -53,7 +58,7 @@ class Window {
  public:
   /// `bytes` of data, page aligned, without pages yet: populate() before use.
   /// @throws SystemError with what to do, when descriptors or address space do not suffice.
-  static Window create(std::size_t bytes);
+  static Window create(std::size_t bytes, Peers peers = Peers::write);
 
   Window(Window&&) noexcept = default;
   Window& operator=(Window&&) noexcept = default;

@@ -21,6 +21,7 @@
 #include "base/error.hpp"
 #include "comm.hpp"
 #include "last_error.hpp"
+#include "runtime/registered.hpp"
 
 namespace umbel::shim {
 namespace {
@@ -55,7 +56,7 @@ runtime::CommOptions to_options(const umbel_config_t* given) {
   if (given == nullptr) {
     return options;
   }
-  const umbel_config_t config = copy_in(*given, "umbel_config_t");
+  const umbel_config_t config = copy_in(*given, "umbel_config_t", offsetof(umbel_config_t, registered));
   constexpr double kLongest = 1e9;  // seconds; more would overflow the nanoseconds
   if (!(config.timeout_s >= 0 && config.timeout_s <= kLongest)) {
     throw InvalidArgument(
@@ -63,6 +64,7 @@ runtime::CommOptions to_options(const umbel_config_t* given) {
   }
   options.algorithm = config.algorithm == nullptr ? "" : config.algorithm;
   options.reproducible = config.reproducible != 0;
+  options.registered = config.registered != 0;
   options.timeout = std::chrono::nanoseconds(std::llround(config.timeout_s * 1e9));
   return options;
 }
@@ -165,6 +167,17 @@ extern "C" umbel_result_t umbel_scatter(const void* send, void* recv, size_t cou
 
 extern "C" umbel_result_t umbel_barrier(umbel_comm_t comm) {
   return collective("umbel_barrier", comm, {.collective = Collective::barrier}, UMBEL_INT8);
+}
+
+extern "C" umbel_result_t umbel_mem_alloc(void** ptr, size_t bytes) {
+  return guarded_call("umbel_mem_alloc", nullptr, [&] {
+    require(ptr, "ptr");
+    *ptr = runtime::RegisteredMemory::of_process().allocate(bytes);
+  });
+}
+
+extern "C" umbel_result_t umbel_mem_free(void* ptr) {
+  return guarded_call("umbel_mem_free", nullptr, [&] { runtime::RegisteredMemory::of_process().release(ptr); });
 }
 
 extern "C" umbel_result_t umbel_comm_set_algorithm(umbel_comm_t comm, const char* algorithm) {

@@ -44,6 +44,8 @@ expect 0 'ring' simulate --algorithm ring --ranks 4 --nodes 4 --sizes 1K:1M:x32
 expect 1 'not possible: one_shot' simulate --algorithm one_shot --ranks 4 --nodes 2 --sizes 8
 expect 0 '> one_shot' explain --ranks 4 --bytes 8
 expect 0 'the least predicted time' explain --ranks 8 --nodes 2 --bytes 1M
+expect 0 'staged, pieces' explain --algorithm two_shot --ranks 2 --bytes 16M --direct
+expect 0 'direct, pieces' explain --algorithm two_shot --ranks 2 --bytes 16M --registered
 expect 2 "'8:4' does not go up" simulate --ranks 4 --sizes 8:4
 expect 2 "'8x' is not a size" simulate --ranks 4 --sizes 8x
 expect 2 '--ranks' simulate --sizes 8

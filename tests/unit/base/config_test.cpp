@@ -55,11 +55,11 @@ std::string value_of(const Config& config, std::string_view name) {
 
 /// A value other than the default for every variable.
 const std::vector<std::pair<std::string, std::string>> kOtherValues{
-    {"UMBEL_ALGORITHM", "ring"},    {"UMBEL_REPRODUCIBLE", "1"},   {"UMBEL_NODES", "0/0,0/1"},
-    {"UMBEL_TIMEOUT_S", "2.5"},     {"UMBEL_DEBUG", "trace"},      {"UMBEL_DEBUG_SUBSYS", "^exec,^wait"},
-    {"UMBEL_NET_DEVICES", "^lo,a"}, {"UMBEL_CMA", "off"},          {"UMBEL_WINDOW_BYTES", "1G"},
-    {"UMBEL_PIECE_BYTES", "3M"},    {"UMBEL_CHUNK_BYTES", "5000"}, {"UMBEL_CHANNELS", "4"},
-    {"UMBEL_WAIT", "sleep"},        {"UMBEL_PROGRESS_THREAD", "1"}};
+    {"UMBEL_ALGORITHM", "ring"},    {"UMBEL_REPRODUCIBLE", "1"},    {"UMBEL_NODES", "0/0,0/1"},
+    {"UMBEL_TIMEOUT_S", "2.5"},     {"UMBEL_DEBUG", "trace"},       {"UMBEL_DEBUG_SUBSYS", "^exec,^wait"},
+    {"UMBEL_NET_DEVICES", "^lo,a"}, {"UMBEL_CMA", "off"},           {"UMBEL_WINDOW_BYTES", "1G"},
+    {"UMBEL_PIECE_BYTES", "3M"},    {"UMBEL_CHUNK_BYTES", "5000"},  {"UMBEL_CHANNELS", "4"},
+    {"UMBEL_WAIT", "sleep"},        {"UMBEL_PROGRESS_THREAD", "1"}, {"UMBEL_REGISTERED", "1"}};
 
 TEST(Config, WithoutVariablesEverythingIsDefault) {
   EXPECT_EQ(config_of({}).values(), Config{}.values());

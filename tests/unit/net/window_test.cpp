@@ -8,12 +8,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +25,7 @@
 
 #include "base/error.hpp"
 #include "net/window/cma.hpp"
+#include "support/deny_cma.hpp"
 
 namespace umbel::net {
 namespace {
@@ -196,6 +193,32 @@ TEST(Window, OtherProcessReadsAndWritesBothWays) {
   EXPECT_STREQ(reinterpret_cast<const char*>(window->data()), "written by the owner") << "survives the owner's death";
 }
 
+/// Whether this process may write there, as a system call finds out.
+bool writable(std::byte* at) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0 || write(ends[1], at, 1) != 1) std::abort();
+  const ssize_t got = read(ends[0], at, 1);
+  close(ends[0]);
+  close(ends[1]);
+  return got == 1;
+}
+
+TEST(Window, PeersMayBeKeptFromWriting) {
+  Window own = Window::create(4096, Peers::read);
+  own.populate(0, own.bytes());
+  EXPECT_EQ(own.descriptor().peers, Peers::read);
+  EXPECT_TRUE(writable(own.data()));
+  PeerProcess other;
+  WindowDescriptor theirs = other.said.window;
+  for (const Peers peers : {Peers::read, Peers::write}) {
+    theirs.peers = peers;
+    const auto peer = attach(theirs);
+    ASSERT_TRUE(peer);
+    EXPECT_STREQ(reinterpret_cast<const char*>(peer->data()), "written by the owner");
+    EXPECT_EQ(writable(peer->data()), peers == Peers::write);
+  }
+}
+
 TEST(Window, WrongNonceIsRefused) {
   PeerProcess other;
   WindowDescriptor wrong = other.said.window;
@@ -311,24 +334,12 @@ TEST(Cma, FailedReadSaysWhere) {
   }
 }
 
-/// From now on process_vm_readv fails in this process with `error`, as in a container that forbids it.
-bool deny_cma(int error) {
-  std::array<sock_filter, 4> rules = {{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog program{static_cast<unsigned short>(rules.size()), rules.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 TEST(Cma, DeniedBySeccompIsToldWithTheReason) {
   PeerProcess other;
   for (const int error : {EPERM, ENOSYS}) {
     const pid_t pid = fork();
     if (pid == 0) {
-      if (!deny_cma(error)) _exit(2);
+      if (!test::deny_cma(error)) _exit(2);
       const CmaProbe probe = probe_cma(other.said.pid, other.said.secret_address, kSecret);
       const std::string clue = error == EPERM ? "SYS_PTRACE" : "seccomp";
       _exit(!probe.works && probe.reason.find(clue) != std::string::npos ? 0 : 3);

@@ -52,6 +52,13 @@ TEST(Options, OneOfTheSizesAloneMovesTheOther) {
   EXPECT_EQ(parse({"-b", "8"}).options->max_bytes, 32U << 20U);
 }
 
+TEST(Options, BuffersAreRegisteredWhenAskedFor) {
+  EXPECT_FALSE(parse({}).options->local_register);
+  EXPECT_FALSE(parse({"-R", "0"}).options->local_register);
+  EXPECT_TRUE(parse({"-R", "1"}).options->local_register);
+  EXPECT_TRUE(parse({"--local_register=1"}).options->local_register);
+}
+
 TEST(Options, AllMeansAll) {
   const Parsed parsed = parse({"-d", "all", "-o", "all"});
   EXPECT_EQ(parsed.options->types.size(), 21U);
@@ -114,6 +121,7 @@ TEST(Options, WrongUsageIsStatusTwo) {
                                                                                    {"-r", "4"},
                                                                                    {"-r", "-2"},
                                                                                    {"-a", "4"},
+                                                                                   {"-R", "2"},
                                                                                    {"-T", "nan"},
                                                                                    {"-T", "0"},
                                                                                    {"--json", "-"},
