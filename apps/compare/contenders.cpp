@@ -11,9 +11,10 @@ namespace {
 
 class Umbel final : public Contender {
  public:
-  Umbel(Comm& comm, std::string algorithm) : comm_(comm), algorithm_(std::move(algorithm)) {}
+  Umbel(Comm& comm, std::string name, std::string algorithm)
+      : comm_(comm), name_(std::move(name)), algorithm_(std::move(algorithm)) {}
 
-  std::string name() const override { return algorithm_.empty() ? "umbel" : "umbel:" + algorithm_; }
+  std::string name() const override { return name_; }
 
   std::string lacks(const bench::Collective& collective, const bench::Call& call) const override {
     if (algorithm_.empty()) return {};
@@ -43,6 +44,7 @@ class Umbel final : public Contender {
 
  private:
   Comm& comm_;
+  std::string name_;
   std::string algorithm_;
 };
 
@@ -68,8 +70,8 @@ class HostMpi final : public Contender {
 
 }  // namespace
 
-std::shared_ptr<Contender> make_umbel(Comm& comm, const std::string& algorithm) {
-  return std::make_shared<Umbel>(comm, algorithm);
+std::shared_ptr<Contender> make_umbel(Comm& comm, const std::string& name, const std::string& algorithm) {
+  return std::make_shared<Umbel>(comm, name, algorithm);
 }
 
 std::shared_ptr<Contender> make_host_mpi(bench::Session& session, const std::string& name) {

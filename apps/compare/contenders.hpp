@@ -38,8 +38,8 @@ class Contender {
   virtual Choice choice() const { return {}; }
 };
 
-/// @param algorithm  of the collective that is compared; "" for the library's own choice
-std::shared_ptr<Contender> make_umbel(Comm& comm, const std::string& algorithm);
+/// @param name  in the results  @param algorithm  of the collective that is compared; "" for the library's own choice
+std::shared_ptr<Contender> make_umbel(Comm& comm, const std::string& name, const std::string& algorithm);
 std::shared_ptr<Contender> make_host_mpi(bench::Session& session, const std::string& name);
 /// Collective. Gloo over TCP. @param interface  of the network, "eth0"
 std::shared_ptr<Contender> make_gloo(bench::Session& session, const std::string& interface);

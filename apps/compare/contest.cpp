@@ -20,14 +20,15 @@ bool runs_in(int round, int rounds, int most) {
 
 }  // namespace
 
-Contest::Contest(const bench::Collective& collective, std::uint64_t max_bytes, bench::Session& session, Budget budget)
+Contest::Contest(const bench::Collective& collective, std::uint64_t max_bytes, bool registered, bench::Session& session,
+                 Budget budget)
     : collective_(collective),
       session_(session),
       budget_(budget),
       placement_(collective.traits.collective == UMBEL_BROADCAST ? bench::Placement::in_place
                                                                  : bench::Placement::out_of_place),
       data_(collective.traits, bench::capacity_of(collective.traits, max_bytes, {0}, session.rank(), session.size()),
-            session.rank(), session.size()) {}
+            session.rank(), session.size(), registered) {}
 
 std::vector<Score> Contest::run(const bench::Case& c, const Contenders& contenders) {
   std::vector<Score> scores;

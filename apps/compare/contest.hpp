@@ -35,8 +35,9 @@ struct Score {
 
 class Contest {
  public:
-  /// @param max_bytes  of a call
-  Contest(const bench::Collective& collective, std::uint64_t max_bytes, bench::Session& session, Budget budget);
+  /// @param max_bytes  of a call  @param registered  buffers from umbel_mem_alloc
+  Contest(const bench::Collective& collective, std::uint64_t max_bytes, bool registered, bench::Session& session,
+          Budget budget);
 
   /// Collective. The contenders take turns, each in as many rounds, evenly spread, as its budget allows; each call
   /// finds fresh data. The same on every rank, in the order of the contenders.

@@ -47,6 +47,7 @@ struct Options {
   std::string mpi_name = "mpi";
   std::string interface = "lo";
   bool algorithms = false;
+  bool registered = false;
   Budget budget;
 };
 
@@ -81,6 +82,7 @@ Parsed parse(int argc, char** argv) {
   app.add_option("--mpi-name", o.mpi_name, "What the host MPI is called in the results");
   app.add_option("--interface", o.interface, "The network interface that Gloo uses");
   app.add_flag("--algorithms", o.algorithms, "Also each of Umbel's algorithms, forced");
+  app.add_flag("--registered", o.registered, "Buffers from umbel_mem_alloc; Umbel is \"umbel_registered\" then");
   app.add_option("--seconds", o.budget.seconds, "For each contender in each case")->check(CLI::PositiveNumber);
   app.add_option("--least", o.budget.least, "Iterations, however long they take")->check(CLI::Range(1, 1000000));
   app.add_option("--most", o.budget.most, "Iterations, however short they are")->check(CLI::Range(1, 1000000));
@@ -142,8 +144,8 @@ Contenders peers_of(const Options& options, Session& session) {
 /// Beside the peers Umbel, and, where that is asked for, each of its algorithms.
 Contenders with_umbel(Contenders all, const Options& options, umbel_collective_t id, Comm& comm) {
   for (std::size_t i = 0; options.algorithms && umbel_algorithm_name(id, i) != nullptr; ++i)
-    all.push_back(make_umbel(comm, umbel_algorithm_name(id, i)));
-  all.push_back(make_umbel(comm, ""));
+    all.push_back(make_umbel(comm, fmt::format("umbel:{}", umbel_algorithm_name(id, i)), umbel_algorithm_name(id, i)));
+  all.push_back(make_umbel(comm, options.registered ? "umbel_registered" : "umbel", ""));
   return all;
 }
 
@@ -161,7 +163,7 @@ std::uint64_t compare(const Options& options, const bench::Collective& collectiv
   const std::uint64_t shares = traits.shares ? static_cast<std::uint64_t>(session.size()) : 1;
   // the smallest calls have an element for each rank
   const std::uint64_t room = std::max(std::ranges::max(sizes), shares * type.size);
-  Contest contest(collective, room, session, options.budget);
+  Contest contest(collective, room, options.registered, session, options.budget);
   const Contenders contenders = with_umbel(peers, options, traits.collective.value(), comm);
   std::uint64_t wrong = 0;
   for (const std::uint64_t size : sizes) {
@@ -178,7 +180,9 @@ std::uint64_t compare(const Options& options, const bench::Collective& collectiv
 }
 
 int run(const Options& options, Session& session) {
-  Comm comm = Comm::from_mpi(session.comm(), UMBEL_CONFIG_INIT);
+  umbel_config_t config = UMBEL_CONFIG_INIT;
+  config.registered = options.registered ? 1 : 0;
+  Comm comm = Comm::from_mpi(session.comm(), config);
   session.set_timeout(std::chrono::duration<double>(comm.info().timeout_s));
   session.set_health_check([&comm] { comm.check_health(); });
   print_line(session, facts_of(session, comm));

@@ -75,6 +75,11 @@ def each_algorithm_forced(_):
         expect(name == "umbel" or score["algorithm"] == name.removeprefix("umbel:"), f"{score}")
 
 
+def registered_buffers(_):
+    _, *cases = compare("--sizes", "8,300K", "--peers", "none", "--registered")
+    check_cases(cases, ["umbel_registered"], [8, 307200])
+
+
 def wrong_data_is_found(_):
     lines = compare("--sizes", "512", "--collectives", "all_reduce", status=1, program=preloaded(SPOIL, COMPARE), SPOIL_RANK="1")
     wrong = {score["name"]: score["wrong"] for score in lines[1]["scores"]}
@@ -99,5 +104,5 @@ def limits_of_memory(_):
     expect(all(1e6 < row[f"{work}_bytes_per_s"] < 1e13 for row in limits["exchange"] for work in ("copy", "add")), f"{limits}")
 
 
-main([seven_collectives_beside_the_host_mpi, gloo_in_the_same_loop, mpich, each_algorithm_forced, wrong_data_is_found, bad_options,
+main([seven_collectives_beside_the_host_mpi, gloo_in_the_same_loop, mpich, each_algorithm_forced, registered_buffers, wrong_data_is_found, bad_options,
       limits_of_memory])

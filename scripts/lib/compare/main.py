@@ -4,6 +4,7 @@
 import argparse
 import datetime
 import json
+import math
 import os
 import pathlib
 import platform
@@ -68,6 +69,10 @@ def provenance(options):
     }
 
 
+def launches_on(layout):
+    return peers.LAUNCHES + ([peers.REGISTERED] if layout.nodes == 1 else [])
+
+
 def measure_layout(options, layout, memory, cases, bar, log):
     """@returns the layout's link, None on one host; and what each launch said of itself."""
     said = {}
@@ -75,7 +80,7 @@ def measure_layout(options, layout, memory, cases, bar, log):
         link = limits.Link(layout) if layout.nodes > 1 else None
         arguments = ["--collectives", ",".join(options.collectives), "--sizes", options.sizes, "--seconds", str(options.seconds)]
         for turn in range(options.turns):
-            for launch in peers.LAUNCHES:
+            for launch in launches_on(layout):
                 extra = ["--algorithms"] if options.algorithms and launch is peers.LAUNCHES[0] else []
 
                 def on_line(line, turn=turn, launch=launch):
@@ -91,11 +96,12 @@ def measure_layout(options, layout, memory, cases, bar, log):
 
 def print_table(layout, cases):
     print(f"\n{layout.describe()}\n")
-    print(f"{'collective':<15}{'size':>10}{'Umbel us':>11}{'p99':>10}  {'algorithm':<22}{'best peer':<19}{'us':>10}{'p99':>10}{'ratio':>7}{'share':>7}")
+    print(f"{'collective':<15}{'size':>10}{'Umbel us':>11}{'p99':>10}  {'algorithm':<22}{'best peer':<19}{'us':>10}{'p99':>10}{'ratio':>7}{'share':>7}{'reg.':>7}")
     for case in cases:
         best = case["best_peer"]
         print(f"{case['collective']:<15}{case['size_bytes']:>10}{case['umbel_us']:>11.2f}{case['umbel_p99_us']:>10.1f}  {case['algorithm']:<22}"
               f"{peers.TITLES[best]:<19}{case['peers'][best]:>10.2f}{case['peers_p99_us'][best]:>10.1f}{case['ratio']:>7.2f}{case['share_of_limit']:>7.2f}"
+              f"{case.get('share_of_limit_registered', math.nan):>7.2f}"
               f"{'  behind' if case['behind'] else ''}")
 
 
@@ -115,7 +121,7 @@ def main():
     document = {"schema": 1, "provenance": provenance(options), "limits": {}, "launches": {}, "cases": []}
     data_collectives = [name for name in options.collectives if name != "barrier"]
     lines = len(data_collectives) * len(options.sizes.split(",")) + ("barrier" in options.collectives)
-    total = lines * len(peers.LAUNCHES) * options.turns * len(options.layouts)
+    total = lines * options.turns * sum(len(launches_on(layout)) for layout in options.layouts)
     with open(layouts.ROOT / "build/compare.log", "a", encoding="utf-8") as log, tqdm(total=total, unit="case", disable=None) as bar:
         for layout in options.layouts:
             memory = limits.Memory()

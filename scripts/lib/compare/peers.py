@@ -15,14 +15,13 @@ class Launch:
     mpi: str  # whose mpirun
     name: str  # of the host MPI, in the results
     peers: str = "mpi"
+    registered: bool = False  # Umbel's buffers come from umbel_mem_alloc
     environment: dict = dataclasses.field(default_factory=dict)
 
     @property
     def program(self):
         return layouts.BIN / ("umbel_compare" if self.mpi == "openmpi" else "umbel_compare_mpich")
 
-    def names(self):
-        return [self.name if peer == "mpi" else peer for peer in self.peers.split(",")]
 
 
 LAUNCHES = [
@@ -31,9 +30,11 @@ LAUNCHES = [
     Launch("openmpi", "openmpi_ucx", environment={"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}),
     Launch("mpich", "mpich"),
 ]
+# On one host only: between nodes the network has its own copy of everything.
+REGISTERED = Launch("openmpi", "umbel_registered", peers="none", registered=True)
 TITLES = {
     "openmpi": "Open MPI", "openmpi_han": "Open MPI, HAN", "openmpi_ucx": "Open MPI over UCX",
-    "mpich": "MPICH", "gloo": "Gloo", "umbel": "Umbel",
+    "mpich": "MPICH", "gloo": "Gloo", "umbel": "Umbel", "umbel_registered": "Umbel, registered",
 }
 
 
@@ -48,6 +49,8 @@ def run(layout, launch, options, timeout, on_line):
         # for the ranks, not for mpiexec and all that it starts; by its name, since blanks would part a path
         prefix = ["env", f"LD_LIBRARY_PATH={layouts.BIN.parent / 'lib'}", "LD_PRELOAD=libumbel_mpich_yield.so"]
     arguments = ["--peers", launch.peers, "--mpi-name", launch.name, "--interface", layout.interfaces[0], *options]
+    if launch.registered:
+        arguments.append("--registered")
     environment = layouts.environment(layout, launch.environment)
     command = layouts.launch(layout, launch.mpi, [*prefix, str(launch.program), *arguments])
     with tempfile.TemporaryFile("w+") as errors:

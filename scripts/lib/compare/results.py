@@ -26,8 +26,9 @@ class Cases:
     def case(self, key, limit_s):
         """One entry of the JSON's cases."""
         layout, collective, size = key
-        launches = self._turns[key]
+        launches = [one for one in self._turns[key] if "umbel" in one[2]]
         own = [scores["umbel"] for _, _, scores in launches]
+        registered = [scores["umbel_registered"] for _, _, scores in self._turns[key] if "umbel_registered" in scores]
         ratios = collections.defaultdict(list)  # peer -> [(turn, ratio)]
         peers = collections.defaultdict(list)
         for turn, _, scores in launches:
@@ -54,6 +55,9 @@ class Cases:
             "behind": behind * 3 >= 2 * len(turns),
             "limit_us": limit_s * 1e6, "share_of_limit": limit_s * 1e6 / umbel_us,
         }
+        if registered:
+            result["umbel_registered_us"] = _median(registered, "p50_us")
+            result["share_of_limit_registered"] = limit_s * 1e6 / result["umbel_registered_us"]
         if forced := _forced(launches):
             result["forced"] = forced
         return result

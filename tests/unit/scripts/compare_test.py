@@ -70,6 +70,12 @@ def forced_algorithms_are_no_peers(_):
     expect(results.summary([case])["auto_within_10_percent"] == 1, "10.8 is not")
 
 
+def registered_buffers_are_a_figure_of_their_own(_):
+    _, case = case_of((0, "one", [score("umbel", 10), score("openmpi", 20)]), (0, "two", [score("umbel_registered", 8)]))
+    expect(case["umbel_us"] == 10 and case["umbel_registered_us"] == 8 and near(case["share_of_limit_registered"], 5 / 8), f"{case}")
+    expect(list(case["peers"]) == ["openmpi"] and case["ratio"] == 2, f"{case}")
+
+
 def wrong_elements_are_counted(_):
     cases, _ = case_of((0, "one", [score("umbel", 10, wrong=2), score("openmpi", 20, wrong=3)]))
     expect(cases.wrong == 5, f"{cases.wrong}")
@@ -122,4 +128,5 @@ def rates_lie_between_those_measured(_):
 
 
 main([ratios_are_taken_within_a_launch, behind_is_two_turns_of_three, what_a_peer_lacks_is_left_out, forced_algorithms_are_no_peers,
+      registered_buffers_are_a_figure_of_their_own,
       wrong_elements_are_counted, the_summary, limits_inside_a_node, limits_between_nodes, rates_lie_between_those_measured])
