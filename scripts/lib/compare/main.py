@@ -45,7 +45,7 @@ def parse_arguments():
     options.layouts = [layout for layout in layouts.LAYOUTS if layout.name in options.layouts]
     options.sizes = options.sizes or (QUICK_SIZES if options.quick else FULL_SIZES)
     options.turns = options.turns or (1 if options.quick else 3)
-    options.seconds = options.seconds or (0.04 if options.quick else 0.25)
+    options.seconds = options.seconds or (0.1 if options.quick else 0.25)
     if any(layout.nodes > 1 for layout in options.layouts) and os.geteuid() != 0:
         parser.error("layouts with nodes need root; on one host: --layouts 1x2,1x4,1x8")
     return options
