@@ -30,7 +30,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="scripts/compare", description="Umbel beside Open MPI (as it comes, with HAN, over UCX), MPICH and Gloo: times, ratios, shares of "
         "the limit that memory and links set. The nodes are those of scripts/cluster, which needs root.")
-    parser.add_argument("--quick", action="store_true", help="five sizes, one turn, under 10 minutes (else twelve sizes, three turns, two hours)")
+    parser.add_argument("--quick", action="store_true", help="five sizes, one turn, five minutes (else twelve sizes and three turns: hours)")
     parser.add_argument("--layouts", default=",".join(names), help=f"comma-separated, of {', '.join(names)}")
     parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="comma-separated")
     parser.add_argument("--sizes", help="comma-separated: 8,64K,4M")
