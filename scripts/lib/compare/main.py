@@ -4,7 +4,6 @@
 import argparse
 import datetime
 import json
-import math
 import os
 import pathlib
 import platform
@@ -99,9 +98,10 @@ def print_table(layout, cases):
     print(f"{'collective':<15}{'size':>10}{'Umbel us':>11}{'p99':>10}  {'algorithm':<22}{'best peer':<19}{'us':>10}{'p99':>10}{'ratio':>7}{'share':>7}{'reg.':>7}")
     for case in cases:
         best = case["best_peer"]
+        registered = f"{case['share_of_limit_registered']:>7.2f}" if "share_of_limit_registered" in case else ""
         print(f"{case['collective']:<15}{case['size_bytes']:>10}{case['umbel_us']:>11.2f}{case['umbel_p99_us']:>10.1f}  {case['algorithm']:<22}"
               f"{peers.TITLES[best]:<19}{case['peers'][best]:>10.2f}{case['peers_p99_us'][best]:>10.1f}{case['ratio']:>7.2f}{case['share_of_limit']:>7.2f}"
-              f"{case.get('share_of_limit_registered', math.nan):>7.2f}"
+              f"{registered}"
               f"{'  behind' if case['behind'] else ''}")
 
 
