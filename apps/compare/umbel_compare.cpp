@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "bench/calls.hpp"
+#include "bench/options.hpp"
 #include "bench/sizes.hpp"
 #include "bench/statistics.hpp"
 #include "common/launcher.hpp"
@@ -25,11 +26,11 @@ namespace umbel::compare {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using bench::kExitFailure;
+using bench::kExitRight;
+using bench::kExitUsage;
+using bench::kExitWrongData;
 using bench::Session;
-
-constexpr int kExitWrongData = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitFailure = 3;
 
 const std::vector<const bench::Collective*>& all_collectives() {
   static const std::vector<const bench::Collective*> all{
@@ -65,7 +66,7 @@ std::vector<std::uint64_t> bytes_of(const std::vector<std::string>& sizes) {
 struct Parsed {
   std::optional<Options> options;
   std::string text;
-  int status = 0;
+  int status = kExitRight;
 };
 
 Parsed parse(int argc, char** argv) {
@@ -91,9 +92,9 @@ Parsed parse(int argc, char** argv) {
     bytes_of(o.sizes);
   } catch (const CLI::ParseError& error) {
     const apps::UsageText usage = apps::usage_text(app, error);
-    return {{}, usage.text, usage.wrong ? kExitUsage : 0};
+    return {{}, usage.text, usage.wrong ? kExitUsage : kExitRight};
   }
-  return {o, {}, 0};
+  return {o, {}, kExitRight};
 }
 
 void print_line(const Session& session, const Json& json) {
@@ -194,7 +195,7 @@ int run(const Options& options, Session& session) {
   }
   session.set_health_check({});
   comm.close();
-  return wrong == 0 ? 0 : kExitWrongData;
+  return wrong == 0 ? kExitRight : kExitWrongData;
 }
 
 /// MPI's end.
@@ -215,13 +216,13 @@ int main(int argc, char** argv) {
   try {
     session.emplace(&argc, &argv);
     std::string text = apps::lone_rank_problem(session->size(), &std::getenv);
-    int status = text.empty() ? 0 : kExitFailure;
-    if (status == 0) {
+    int status = text.empty() ? kExitRight : kExitFailure;
+    if (status == kExitRight) {
       const Parsed parsed = parse(argc, argv);
       text = parsed.text;
       status = parsed.options ? run(*parsed.options, *session) : parsed.status;
     }
-    if (session->is_root() && !text.empty()) fmt::print(status == 0 ? stdout : stderr, "{}\n", text);
+    if (session->is_root() && !text.empty()) fmt::print(status == kExitRight ? stdout : stderr, "{}\n", text);
     leave(*session, status);
     return status;
   } catch (const std::exception& error) {

@@ -185,7 +185,8 @@ void count_cores(const std::vector<Identity>& all, Rank me, Founded& founded) {
   }
 }
 
-void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
+/// @return rails: links that the ranks of each node use
+int open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded& founded) {
   Members& members = founded.members;
   const Shape& shape = members.shape;
   int rail = 0;
@@ -202,12 +203,13 @@ void open_network(const net::Bootstrap& bootstrap, std::uint64_t nonce, Founded&
     members.at(rank).address = addresses[static_cast<std::size_t>(rank)];
   // Of the node that has fewest.
   const std::vector<int> rails = net::all_gather(bootstrap, rail);
-  founded.rails = shape.ranks();
+  int fewest = shape.ranks();
   for (int node = 0; node < shape.nodes(); ++node) {
     std::set<int> used;
     for (const Rank rank : shape.node_ranks(node)) used.insert(rails[static_cast<std::size_t>(rank)]);
-    founded.rails = std::min(founded.rails, static_cast<int>(used.size()));
+    fewest = std::min(fewest, static_cast<int>(used.size()));
   }
+  return fewest;
 }
 
 }  // namespace
@@ -253,9 +255,9 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   fill_members(members, all);
   count_cores(all, bootstrap.rank, founded);
   settle_direct(bootstrap, founded);
-  if (members.shape.nodes() > 1) open_network(bootstrap, handshake.nonce, founded);
+  const int rails = members.shape.nodes() > 1 ? open_network(bootstrap, handshake.nonce, founded) : 1;
   founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
-  founded.measured.model.rails = founded.rails;
+  founded.measured.model.rails = rails;
   // Without CMA a rank whose buffer is not registered after all could not be served: the hint is not followed then.
   founded.registered = config.registered && founded.direct;
   if (founded.registered) founded.measured.model.direct_beta = founded.measured.model.local_beta;

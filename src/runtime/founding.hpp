@@ -26,7 +26,6 @@ struct Founded {
   std::string direct_text;    ///< how, or why not
   bool registered = false;    ///< buffers are expected to be registered memory, and calls planned for that
   double ranks_per_core = 1;  ///< of the most loaded host
-  int rails = 1;              ///< links that the ranks of each node use
   bool crowded = false;       ///< this host has more ranks than cores
   Measured measured{};
 };
