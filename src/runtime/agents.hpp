@@ -62,7 +62,7 @@ class MemoryAgent : public kernels::HostAgent {
   void signal(std::int32_t signal, std::uint32_t count) {
     HostAgent::signal(signal, count);
     const Member* listener = listeners_[signal];
-    if (listener != nullptr) listener->ring_bell();
+    if (listener != nullptr) listener->ring_bell(members_.me);
   }
 
   std::vector<std::byte*> inputs;  ///< by rank; nullptr: not mapped here

@@ -187,6 +187,10 @@ class CommunicatorImpl final : public Communicator, private Participant {
     return !started_.empty();
   }
 
+  void tell_awaited() noexcept override {
+    founded_.members.own().header().awaited.store(progress_.awaited(), std::memory_order_relaxed);
+  }
+
   InPlace in_place_of(const CallArgs& args) const {
     if (net::forked()) net::refuse_if_forked("a collective call");
     return check_arguments(args, founded_.members.me, founded_.members.size());

@@ -68,6 +68,8 @@ class Participant {
   /// Goes on with operations that were started, unless a thread is inside a call and so does it itself; whether there
   /// are any left. The progress thread; does not wait.
   virtual bool go_on() noexcept = 0;
+  /// Its thread is about to sleep: whose signals could end its wait? It is rung for these alone.
+  virtual void tell_awaited() noexcept = 0;
 };
 
 /// What the communicators of a process share: the memory that node-mates map, one bell, UCX's worker. Where ranks are

@@ -28,7 +28,7 @@
 namespace umbel::runtime {
 
 inline constexpr int kBanks = 2;
-inline constexpr std::size_t kInlineBytes = 256;  ///< of a tiny message
+inline constexpr std::size_t kInlineBytes = 256;  ///< of data in a control line
 inline constexpr std::size_t kFailureText = 760;
 
 /// What CallSummary::extra holds: the forced algorithm's place in the catalog + 1, 0 for none, and what kind of
@@ -43,7 +43,7 @@ struct alignas(64) ControlLine {
   std::atomic<std::uint64_t> seq{0};
   net::CallSummary summary;
   net::CallSummary previous;            ///< of the call before
-  std::byte payload[kInlineBytes + 8];  ///< a tiny message's data, or UserBuffers
+  std::byte payload[kInlineBytes + 8];  ///< a short call's data, or UserBuffers
 };
 static_assert(sizeof(ControlLine) == 320);
 
@@ -64,6 +64,11 @@ struct Failure {
   char text[kFailureText] = {};
 };
 
+/// A set of ranks of a communicator, a few bits: may hold others too.
+using RankSet = std::uint64_t;
+inline constexpr RankSet kAnyRank = ~RankSet{0};
+constexpr RankSet set_of(Rank rank) { return RankSet{1} << (static_cast<unsigned>(rank) % 64U); }
+
 /// Written by the first that gets `state` from 0 to 1; readable once it is 2. Any rank of the node may write it.
 struct alignas(64) FailureCell {
   std::atomic<std::uint32_t> state{0};
@@ -72,10 +77,11 @@ struct alignas(64) FailureCell {
 
 struct Header {
   std::atomic<std::uint64_t> nonce{0};  ///< of the communicator; stored last (release) when the arena is made
-  alignas(64) std::atomic<std::uint64_t> done{0};  ///< the owner's last finished operation
-  std::atomic<std::uint32_t> closed{0};            ///< the owner has destroyed the communicator
-  alignas(64) std::atomic<std::uint64_t> ping{0};  ///< scratch of the start-up measurement
-  RegisteredWindows registered;                    ///< that the owner's buffers have been in
+  alignas(64) std::atomic<std::uint64_t> done{0};      ///< the owner's last finished operation
+  std::atomic<std::uint32_t> closed{0};                ///< the owner has destroyed the communicator
+  alignas(64) std::atomic<std::uint64_t> ping{0};      ///< scratch of the start-up measurement
+  alignas(64) std::atomic<RankSet> awaited{kAnyRank};  ///< whose signals may end the owner's sleep
+  RegisteredWindows registered;                        ///< that the owner's buffers have been in
   FailureCell failure;
   ControlLine lines[kBanks];
 };

@@ -13,6 +13,11 @@
 #include "net/window/cma.hpp"
 
 namespace umbel::runtime {
+namespace {
+
+constexpr std::uint32_t kDone = ~0U;  ///< pc of a lane that is through
+
+}  // namespace
 
 Executor::Executor(Members& members, Health& health, Waiter& waiter)
     : members_(members), health_(health), waiter_(waiter) {
@@ -127,6 +132,16 @@ void Executor::start(const Plan& plan, const Call& call) {
   });
 }
 
+RankSet Executor::awaited() const {
+  RankSet signallers = 0;
+  const Program& program = *running_->program;
+  for (const kernels::LaneState& lane : running_->lanes) {
+    if (lane.pc == kDone || lane.pc == lane.end || program.instrs[lane.pc].op != OpCode::wait) continue;
+    signallers |= set_of(program.semaphores[static_cast<std::size_t>(program.instrs[lane.pc].sem)].signaller);
+  }
+  return signallers;
+}
+
 Executor::Round Executor::round() {
   return guarded([&] {
     if (live_ > 0) return run_lanes();
@@ -144,14 +159,14 @@ Executor::Round Executor::run_lanes() {
   for (std::uint32_t n = 0; n < loaded.net_lanes; ++n) moved |= net_[n]->poll(view_);
   for (std::size_t n = 0; n < lanes.size(); ++n) {
     kernels::LaneState& lane = loaded.lanes[n];
-    if (lane.pc == ~0U) continue;  // done
+    if (lane.pc == kDone) continue;
     const kernels::Step step = lanes[n].kind == LaneKind::memory
                                    ? kernels::step(view_, lane, *memory_)
                                    : kernels::step(view_, lane, *net_[loaded.net_agent_of[n]]);
     if (step == kernels::Step::blocked) continue;
     moved = true;
     if (step == kernels::Step::done) {
-      lane.pc = ~0U;
+      lane.pc = kDone;
       --live_;
     }
   }

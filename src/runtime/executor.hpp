@@ -35,6 +35,8 @@ class Executor {
   Round round();
   /// Does the run need the network? Then round() moves it.
   bool networked() const { return live_ == 0 || running_->net_lanes > 0; }
+  /// Whose signals the run waits for, in all its lanes. @pre the last round was idle
+  RankSet awaited() const;
   /// Moves the network; true if there was something to do.
   bool progress();
 

@@ -56,13 +56,27 @@ double median(const std::vector<Sample>& samples, double Sample::*field, double 
 void measure_memory(Members& members, Sample& sample) {
   std::byte* const a = members.own().slots(0);
   std::byte* const b = members.own().slots(1);
-  std::memset(a, 1, kBytes);  // what the neighbour reads next is what this rank has just written
+  std::memset(a, 1, kBytes);
   sample.l2_bytes = static_cast<double>(host_topology().l2_bytes);
   sample.copy = best_of([&] { kernels::copy(b, a, kBytes); }) / kBytes;
   sample.cache = best_of([&] { kernels::copy(b, a, kCacheBytes); }) / kCacheBytes;
   const void* sources[2] = {a, b};
   sample.fold =
       best_of([&] { kernels::reduce(DType::fp32, RedOp::sum, b, sources, 2, kBytes / sizeof(float), 0); }) / kBytes;
+}
+
+/// Time for a byte of `read(offset, bytes)`, which reads what a neighbour has written: each part once, as in a call,
+/// since to read it again would find it in the own cache.
+template <class Read>
+double best_of_parts(Read&& read) {
+  constexpr std::size_t kPart = 64U << 10U;
+  double best = 1e9;
+  for (std::size_t offset = 0; offset + kPart <= kBytes; offset += kPart) {
+    const auto start = Clock::now();
+    read(offset, kPart);
+    best = std::min(best, seconds(Clock::now() - start));
+  }
+  return std::max(best, 1e-9) / kPart;
 }
 
 /// The neighbour in the node, cyclically; −1 when alone.
@@ -72,16 +86,19 @@ Rank neighbour(const Members& members) {
   return peers[(static_cast<std::size_t>(members.shape.local_index(members.me)) + 1) % peers.size()];
 }
 
-void measure_peer(Members& members, std::uint64_t peer_address, bool direct, Sample& sample) {
+/// @param peer_memory  kBytes of the neighbour's, of its own
+void measure_peer(Members& members, std::uint64_t peer_memory, bool direct, Sample& sample) {
   const Rank peer = neighbour(members);
   if (peer < 0) return;
   const Member& member = members.at(peer);
   std::byte* const into = members.own().slots(1);
-  sample.read = best_of([&] { kernels::copy(into, member.arena.slots(0), kBytes); }) / kBytes;
+  const std::byte* const window = member.arena.slots(0);
+  sample.read =
+      best_of_parts([&](std::size_t offset, std::size_t bytes) { kernels::copy(into, window + offset, bytes); });
   if (!direct) return;
-  sample.direct = member.same_process
-                      ? sample.read
-                      : best_of([&] { net::cma_read(member.process.pid, peer_address, into, kBytes); }) / kBytes;
+  sample.direct = member.same_process ? sample.read : best_of_parts([&](std::size_t offset, std::size_t bytes) {
+    net::cma_read(member.process.pid, peer_memory + offset, into, bytes);
+  });
 }
 
 /// The first two ranks of each node pass a flag to and fro.
@@ -198,13 +215,22 @@ class NetMeasurement {
 
 Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct, double ranks_per_core) {
   Sample sample;
-  const auto addresses = net::all_gather(bootstrap, reinterpret_cast<std::uint64_t>(members.own().slots(0)));
+  // Memory as callers have it: its pages are other ones than a window's, which matters to process_vm_readv.
+  std::vector<std::byte> own_memory;
   // Each step ends with an agreement: a rank that throws alone would leave the others in the bootstrap for ever.
-  agree(bootstrap, "measure its memory", [&] { measure_memory(members, sample); });
+  agree(bootstrap, "measure its memory", [&] {
+    measure_memory(members, sample);
+    if (direct) own_memory.assign(kBytes, std::byte{1});
+  });
+  const auto addresses = net::all_gather(bootstrap, reinterpret_cast<std::uint64_t>(own_memory.data()));
   const Rank peer = neighbour(members);
+  agree(bootstrap, "measure its neighbour's answers", [&] {
+    measure_flag(members, sample);
+    if (peer >= 0) kernels::copy(members.own().slots(1), members.at(peer).arena.slots(0), kBytes);  // maps its pages
+  });
+  agree(bootstrap, "write what its neighbour reads", [&] { std::memset(members.own().slots(0), 2, kBytes); });
   agree(bootstrap, "measure its neighbour's memory",
         [&] { measure_peer(members, peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)], direct, sample); });
-  agree(bootstrap, "measure its neighbour's answers", [&] { measure_flag(members, sample); });
   agree(bootstrap, "measure the network", [&] {
     if (members.transport) NetMeasurement(members).run(sample);
   });

@@ -70,6 +70,12 @@ struct Member {
   bool connected = false;                ///< this rank has opened an endpoint to it
 
   void ring_bell() const noexcept { ring(*bell, process); }
+  /// After a signal by `signaller`: unless the rank sleeps until others have signalled.
+  void ring_bell(Rank signaller) const noexcept {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (bell->sleepers.load(std::memory_order_acquire) == 0) return;
+    if ((arena.header().awaited.load(std::memory_order_relaxed) & set_of(signaller)) != 0) wake(*bell, process);
+  }
   /// As net::process_state; a thread of this process lives.
   char state() const { return same_process ? 'R' : net::process_state(process); }
 };

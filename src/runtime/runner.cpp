@@ -29,8 +29,8 @@ PlannerInputs planner_inputs(const Founded& founded) {
           .channels = founded.config.channels};
 }
 
-/// The algorithm that a tiny call is an instance of.
-std::string_view tiny_name(Collective collective) {
+/// The algorithm that a call in one step is an instance of.
+std::string_view one_step_name(Collective collective) {
   return collective == Collective::all_reduce ? "one_shot" : "direct";
 }
 
@@ -74,11 +74,12 @@ Runner::Runner(Founded& founded, Health& health, Waiter& waiter)
       planner_(planner_inputs(founded)),
       executor_(founded.members, health, waiter),
       reproducible_(founded.config.reproducible && founded.members.size() > 2),
-      tiny_(founded.members, health, founded.crowded),
+      one_step_(founded.members, health, founded.crowded),
       staging_(founded.members.me, founded.members.size(), reproducible_, founded.registered) {
   for (const Collective collective : all_collectives())
     if (plain(collective) == collective)
-      tiny_algorithm_[static_cast<std::size_t>(collective)] = algorithm_index(collective, tiny_name(collective));
+      one_step_algorithm_[static_cast<std::size_t>(collective)] =
+          algorithm_index(collective, one_step_name(collective));
   set_algorithm(founded.config.algorithm);
 }
 
@@ -90,30 +91,32 @@ std::string Runner::refuses(std::string_view algorithm, const CallArgs& args) {
 
 void Runner::begin(const CallArgs& args, InPlace in_place) {
   const std::int32_t forced = forced_.of(args.collective);
-  const std::int32_t tiny_algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args.collective))];
+  const std::int32_t one_step = one_step_algorithm_[static_cast<std::size_t>(plain(args.collective))];
   const CallArgs& shape = staging_.shape_of(args);
-  tiny_call_ = (forced < 0 || forced == tiny_algorithm) && tiny_.serves(shape);
-  if (!tiny_call_) plan_for(key_of(shape, forced));
+  // Who asks for an algorithm by its name gets its program, but for the smallest calls, which the program only slows.
+  in_one_step_ = (forced < 0 || forced == one_step) && one_step_.serves(shape, forced < 0);
+  if (!in_one_step_) plan_for(key_of(shape, forced));
   staging_.begin(args, in_place);
   const CallArgs& running = staging_.running();
   const net::CallSummary previous = call_.summary;
-  call_ = {.seq = seq_ + 1,
-           .input = static_cast<const std::byte*>(running.send),
-           .output = static_cast<std::byte*>(running.recv),
-           .output_bytes = tiny_call_ ? 0 : buffer_bytes(running, founded_.members.me, founded_.members.size()).output,
-           .dtype = running.dtype,
-           .op = running.op,
-           .user = running.custom ? &running.custom->user : nullptr,
-           .in_order = in_order(running),
-           .summary = {.count = args.count,
-                       .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
-                       .plan = tiny_call_ ? std::uint16_t{0} : plan_.hash,
-                       .collective = args.collective,
-                       .dtype = args.dtype,
-                       .op = args.op,
-                       .extra = variant_of(args, forced),
-                       .earlier = history_},
-           .previous = previous};
+  call_ = {
+      .seq = seq_ + 1,
+      .input = static_cast<const std::byte*>(running.send),
+      .output = static_cast<std::byte*>(running.recv),
+      .output_bytes = in_one_step_ ? 0 : buffer_bytes(running, founded_.members.me, founded_.members.size()).output,
+      .dtype = running.dtype,
+      .op = running.op,
+      .user = running.custom ? &running.custom->user : nullptr,
+      .in_order = in_order(running),
+      .summary = {.count = args.count,
+                  .root = rooted(args.collective) ? static_cast<std::int16_t>(args.root) : std::int16_t{-1},
+                  .plan = in_one_step_ ? std::uint16_t{0} : plan_.hash,
+                  .collective = args.collective,
+                  .dtype = args.dtype,
+                  .op = args.op,
+                  .extra = variant_of(args, forced),
+                  .earlier = history_},
+      .previous = previous};
   if (running.shares != nullptr) {
     summarize_shares(*running.shares, call_.summary);
     running.shares->bind_to(plan_.binding);
@@ -138,7 +141,7 @@ Executor::Round Runner::advance() {
       start_program();
       return advance();
     case Phase::lines:
-      return tiny_.poll() ? finish() : Round::idle;
+      return one_step_.poll() ? finish() : Round::idle;
     case Phase::program: {
       const Round round = executor_.round();
       return round == Round::finished ? finish() : round;
@@ -162,9 +165,9 @@ bool Runner::bank_is_free() {
 }
 
 void Runner::start() {
-  if (tiny_call_) {
+  if (in_one_step_) {
     phase_ = Phase::lines;
-    tiny_.start(call_, args());
+    one_step_.start(call_, args());
     return;
   }
   publish();
@@ -241,12 +244,12 @@ UserBuffers Runner::told_buffers() const {
 Executor::Round Runner::finish() {
   if (counted_by_pairs(args().collective)) health_.compare_at_end();
   staging_.finish();
-  if (!tiny_call_) {
+  if (!in_one_step_) {
     last_ = {.algorithm = plan_.built->algorithm->name.data(), .predicted_s = plan_.predicted_s};
   } else {
-    const std::int32_t algorithm = tiny_algorithm_[static_cast<std::size_t>(plain(args().collective))];
+    const std::int32_t algorithm = one_step_algorithm_[static_cast<std::size_t>(plain(args().collective))];
     last_ = {.algorithm = algos::catalog(args().collective)[static_cast<std::size_t>(algorithm)].name.data(),
-             .predicted_s = tiny_prediction(algorithm)};
+             .predicted_s = one_step_prediction(algorithm)};
   }
   phase_ = Phase::none;
   founded_.members.own().header().done.store(seq_, std::memory_order_release);
@@ -261,7 +264,7 @@ Executor::Round Runner::finish() {
   } else {
     ++one_way_;
     for (Rank rank : founded_.members.shape.peers_of(founded_.members.me))
-      founded_.members.at(rank).ring_bell();  // who waits for this rank's bank
+      founded_.members.at(rank).ring_bell(founded_.members.me);  // who waits for this rank's bank
   }
   return Executor::Round::finished;
 }
@@ -296,15 +299,19 @@ void Runner::plan_for(const PlanKey& key) {
   planned_ = true;
 }
 
-double Runner::tiny_prediction(std::int32_t algorithm) {
-  constexpr std::size_t kSizes = kInlineBytes + 1;
-  if (tiny_predicted_s_.empty()) tiny_predicted_s_.assign(kCollectiveCount * kSizes, -1.0);
-  const std::size_t bytes = args().count * size_of(args().dtype);
-  double& known = tiny_predicted_s_[static_cast<std::size_t>(args().collective) * kSizes + bytes];
-  if (known < 0)
-    known = algos::catalog(args().collective)[static_cast<std::size_t>(algorithm)].cost(
-        {.shape = founded_.members.shape, .spec = {}, .model = founded_.measured.model, .bytes = bytes, .cut = {}});
-  return known;
+double Runner::one_step_prediction(std::int32_t algorithm) {
+  const OneStepKey key{args().collective, args().count * size_of(args().dtype)};
+  if (key == last_predicted_.first) return last_predicted_.second;
+  const auto [known, fresh] = predicted_.try_emplace(key, 0.0);
+  if (fresh)
+    known->second =
+        algos::catalog(key.first)[static_cast<std::size_t>(algorithm)].cost({.shape = founded_.members.shape,
+                                                                             .spec = {},
+                                                                             .model = founded_.measured.model,
+                                                                             .bytes = key.second,
+                                                                             .cut = {}});
+  last_predicted_ = *known;
+  return known->second;
 }
 
 }  // namespace umbel::runtime

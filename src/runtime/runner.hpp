@@ -3,9 +3,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/arguments.hpp"
@@ -14,9 +17,9 @@
 #include "runtime/forced.hpp"
 #include "runtime/founding.hpp"
 #include "runtime/health.hpp"
+#include "runtime/one_step.hpp"
 #include "runtime/planner.hpp"
 #include "runtime/staging.hpp"
-#include "runtime/tiny.hpp"
 #include "runtime/waiter.hpp"
 
 namespace umbel::runtime {
@@ -43,6 +46,9 @@ class Runner {
   /// Does the call wait for the network, which advance() then moves?
   bool networked() const { return phase_ == Phase::program && executor_.networked(); }
 
+  /// Whose signals could let the call go on.
+  RankSet awaited() const { return phase_ == Phase::program ? executor_.awaited() : kAnyRank; }
+
   std::uint64_t seq() const { return seq_; }
   const CallInfo& last_call() const { return last_; }
 
@@ -64,31 +70,33 @@ class Runner {
   Executor::Round finish();
   bool in_order(const CallArgs& args) const;
   PlanKey key_of(const CallArgs& args, std::int32_t algorithm) const;
-  double tiny_prediction(std::int32_t algorithm);
+  double one_step_prediction(std::int32_t algorithm);
 
   Founded& founded_;
   Health& health_;
   Planner planner_;
   Executor executor_;
   bool reproducible_;  ///< and there is more than one order of folds
-  TinyCalls tiny_;
+  OneStepCalls one_step_;
   Staging staging_;
   ForcedAlgorithms forced_;
-  std::array<std::int32_t, kCollectiveCount> tiny_algorithm_{};
+  std::array<std::int32_t, kCollectiveCount> one_step_algorithm_{};
 
   Phase phase_ = Phase::none;  ///< of the present call
   Call call_{};
-  bool tiny_call_ = false;
-  Plan plan_{};  ///< of the last call that was not tiny: a copy, as the planner may drop its own while a call runs
+  bool in_one_step_ = false;
+  Plan plan_{};  ///< of the last call that a program did: a copy, as the planner may drop its own while a call runs
   PlanKey plan_key_{};  ///< what plan_ is for, where `planned_`
   bool planned_ = false;
   std::vector<std::uint64_t> bundle_starts_;  ///< that the plan's binding points to
 
   std::uint64_t seq_ = 0;
-  std::uint32_t history_ = 0;             ///< of all calls so far
-  std::uint64_t synchronized_ = 0;        ///< the last call that no rank finished before all had begun it
-  int one_way_ = 0;                       ///< calls since
-  std::vector<double> tiny_predicted_s_;  ///< by collective and bytes; negative: not asked for yet
+  std::uint32_t history_ = 0;       ///< of all calls so far
+  std::uint64_t synchronized_ = 0;  ///< the last call that no rank finished before all had begun it
+  int one_way_ = 0;                 ///< calls since
+  using OneStepKey = std::pair<Collective, std::size_t>;  ///< and the bytes of a buffer, or share
+  std::map<OneStepKey, double> predicted_;                ///< of calls in one step
+  std::pair<OneStepKey, double> last_predicted_{{Collective::all_reduce, SIZE_MAX}, 0.0};
   CallInfo last_{};
 };
 

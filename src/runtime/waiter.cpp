@@ -2,8 +2,15 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/waiter.hpp"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -22,16 +29,46 @@ constexpr auto kYieldFor = 5ms;           ///< then sleep
 constexpr auto kLongestSleep = 1ms;
 constexpr auto kLookEvery = 300us;  ///< at whether others want the core
 constexpr auto kShareFor = 20ms;    ///< then it is taken to be so
+constexpr auto kEnough = 100us;     ///< awake, to say anything of that
 constexpr double kOwn = 0.9;        ///< of the time awake that a rank gets which has its core to itself
 /// Where others want the core, yields before this rank sleeps. A yield does not say whom it lets run: the scheduler
 /// shares cores by the time used, and gives one that goes on looking as much as those that it waits for.
 constexpr int kSharedYields = 4;
 
-std::chrono::nanoseconds thread_time() noexcept {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
+/// What the kernel says of the thread that made it, from the start of that thread. Made once a thread.
+class ThreadClock {
+ public:
+  static const ThreadClock& of_this_thread() {
+    thread_local const ThreadClock clock;
+    return clock;
+  }
+  ~ThreadClock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  ThreadClock(const ThreadClock&) = delete;
+  ThreadClock& operator=(const ThreadClock&) = delete;
+
+  static std::chrono::nanoseconds ran() noexcept {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  }
+  /// Time that it could have run, had others not had its core; 0 for ever where the kernel does not count it.
+  std::chrono::nanoseconds held_up() const noexcept {
+    std::array<char, 96> text{};  // "ran held_up slices"; what it ran comes late
+    if (fd_ < 0) return 0ns;
+    const ssize_t length = ::pread(fd_, text.data(), text.size(), 0);
+    const char* const end = text.data() + std::max<ssize_t>(length, 0);
+    const char* const gap = std::find(static_cast<const char*>(text.data()), end, ' ');
+    std::int64_t value = 0;
+    if (gap != end) std::from_chars(gap + 1, end, value);
+    return std::chrono::nanoseconds(value);
+  }
+
+ private:
+  ThreadClock() noexcept : fd_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+  int fd_;
+};
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -41,23 +78,23 @@ void relax() noexcept {
 
 }  // namespace
 
-Waiter::Waiter(Context& context, const Participant& self, WaitMode mode, bool crowded)
+Waiter::Waiter(Context& context, Participant& self, WaitMode mode, bool crowded)
     : context_(context), self_(self), mode_(mode), crowded_(crowded) {}
 
-/// Does this thread share its core? By what it has got of the time in which it did not sleep.
+/// Does this thread share its core? By how long it was held up, of the time that it was not asleep or blocked.
 void Waiter::look_for_others(Clock::time_point now) noexcept {
-  const std::chrono::nanoseconds awake = now - looked_at_ - slept_;
-  if (awake < kLookEvery) return;
-  const std::chrono::nanoseconds used = thread_time();
+  if (now - looked_at_ < kLookEvery) return;
+  looked_at_ = now;
+  const std::chrono::nanoseconds ran = ThreadClock::ran();
+  const std::chrono::nanoseconds held_up = ThreadClock::of_this_thread().held_up();
+  const std::chrono::nanoseconds got = ran - ran_, awake = got + (held_up - held_up_);
   const std::thread::id thread = std::this_thread::get_id();
-  // (After a long time elsewhere, or on another thread, the two clocks say nothing of this wait.)
-  if (thread == thread_ && awake < 10 * kLookEvery &&
-      static_cast<double>((used - used_).count()) < kOwn * static_cast<double>(awake.count()))
+  if (thread == thread_ && awake < kEnough) return;
+  if (thread == thread_ && static_cast<double>(got.count()) < kOwn * static_cast<double>(awake.count()))
     shared_until_ = now + kShareFor;
   thread_ = thread;
-  used_ = used;
-  looked_at_ = now;
-  slept_ = 0ns;
+  ran_ = ran;
+  held_up_ = held_up;
 }
 
 void Waiter::withdraw() noexcept {
@@ -94,13 +131,13 @@ std::chrono::nanoseconds Waiter::idle(Awaited awaited) {
     return waited;
   }
   if (!announced_) {
+    self_.tell_awaited();
     announcement_ = context_.announce_sleep();
     announced_ = true;
     return waited;
   }
   announced_ = false;
   context_.sleep(self_, announcement_, kLongestSleep, awaited != Awaited::node_mates);
-  slept_ += Clock::now() - now;
   return waited;
 }
 

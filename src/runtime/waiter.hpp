@@ -31,7 +31,7 @@ enum class Awaited : std::uint8_t {
 class Waiter {
  public:
   /// @param crowded  more ranks than cores on this host: never spin
-  Waiter(Context& context, const Participant& self, WaitMode mode, bool crowded);
+  Waiter(Context& context, Participant& self, WaitMode mode, bool crowded);
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
   ~Waiter() {
@@ -54,7 +54,7 @@ class Waiter {
   void look_for_others(Clock::time_point now) noexcept;
 
   Context& context_;
-  const Participant& self_;
+  Participant& self_;
   WaitMode mode_;
   bool crowded_;
   bool announced_ = false;
@@ -66,8 +66,8 @@ class Waiter {
   // Whether others want the core.
   Clock::time_point shared_until_{};  ///< nothing: they do not
   Clock::time_point looked_at_{};
-  std::chrono::nanoseconds used_{};   ///< of the thread's time, when it was looked
-  std::chrono::nanoseconds slept_{};  ///< since then
+  std::chrono::nanoseconds ran_{};      ///< the thread, until then
+  std::chrono::nanoseconds held_up_{};  ///< likewise
   std::thread::id thread_;
 };
 

@@ -189,6 +189,7 @@ class Nobody : public Participant {
   bool has_news() const noexcept override { return news; }
   void serve_mail() noexcept override {}
   bool go_on() noexcept override { return false; }
+  void tell_awaited() noexcept override {}
   bool news = false;
 } nobody;
 
