@@ -66,7 +66,8 @@ std::optional<algos::Model> model_in(const nlohmann::json& document) {
   if (found == document.end() || found->is_null()) return std::nullopt;
   algos::Model model;
   for (const auto& [name, figure] : algos::kModelFigures) {
-    if (name == "rails" && !found->contains(name)) continue;  // written before there were several
+    const bool later = name == "rails" || name == "net_post";  // than files that are about
+    if (later && !found->contains(name)) continue;
     model.*figure = found->at(std::string(name)).get<double>();
   }
   return model;

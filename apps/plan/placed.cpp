@@ -157,6 +157,7 @@ algos::Model model_of(const Cluster& cluster, const Shape& shape) {
           .copy_beta = cluster.copy_beta,
           .gamma = cluster.gamma,
           .net_alpha = cluster.message_s,
+          .net_post = 2 * cluster.message_cpu_s,
           .net_beta = cluster.wire_beta,
           .cache_bytes = cluster.cache_bytes,
           .ranks_per_core = std::max(1.0, crowd)};

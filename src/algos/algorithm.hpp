@@ -35,6 +35,7 @@ struct Model {
   double copy_beta = 1 / 30e9;       ///< per byte copied within a rank's own memory
   double gamma = 1 / 15e9;           ///< per byte of output of a two-operand reduce
   double net_alpha = 10e-6;          ///< one small message between nodes
+  double net_post = 1e-6;            ///< of that, what its two ranks spend on it; the rest passes by itself
   double net_beta = 1 / 1e9;         ///< per byte on one of a node's links, one direction
   double rails = 1;                  ///< links of a node; a rank uses the one of its local index
   double cache_bytes = 512U << 10U;  ///< of a core's own cache (second level): slots that fit in it cost least

@@ -42,11 +42,11 @@ class CostTerms {
     return query_.model.net_beta * bytes * std::max(std::min(sharers, 1.0), sharers / query_.model.rails);
   }
   /// A message of no bytes between nodes, beside what its ranks do: post().
-  double message() const { return query_.model.net_alpha * (1 - kPostShare); }
+  double message() const { return std::max(query_.model.net_alpha - query_.model.net_post, 0.0); }
   /// From the first post to the end of the last receive, when a rank sends or gets `count` messages at once.
   double burst(double count) const { return std::max(message() + (count + 1) * post() / 2, count * post()); }
   /// What a message between nodes costs its ranks, at both ends together: a part of its latency.
-  double post() const { return local_ * query_.model.net_alpha * kPostShare; }
+  double post() const { return local_ * query_.model.net_post; }
   /// Of a flag: how long who raises it is busy, and how long it is on its way then.
   double raise() const { return flag() * kHandlingShare; }
   double flight() const { return flag() * (1 - kHandlingShare); }
@@ -68,7 +68,6 @@ class CostTerms {
   double net_hop(double bytes, double parts, int sharers, double work) const;
 
  private:
-  static constexpr double kPostShare = 0.1;
   static constexpr double kHandlingShare = 0.2;
 
   const CostQuery& query_;

@@ -96,7 +96,8 @@ std::vector<Fact> communicator_facts(const Founded& founded) {
         founded.registered ? "expected: read in place" : "expected, but not counted on without CMA");
   add("fold", fmt::format("{:.1f} GB/s of fp32 sums", 1e-9 / model.gamma));
   if (members.transport)
-    add("network", fmt::format("{:.1f} us a small message, {:.3f} GB/s{}", model.net_alpha * 1e6, 1e-9 / model.net_beta,
+    add("network", fmt::format("{:.1f} us a small message, of which {:.1f} us are work, {:.3f} GB/s{}",
+                               model.net_alpha * 1e6, model.net_post * 1e6, 1e-9 / model.net_beta,
                                model.rails > 1 ? fmt::format(" on each of {} rails", model.rails) : ""));
   return facts;
 }

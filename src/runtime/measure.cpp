@@ -41,7 +41,7 @@ double best_of(Work&& work) {
 
 /// One rank's numbers.
 struct Sample {
-  double copy = 0, cache = 0, fold = 0, read = 0, direct = 0, flag = 0, message = 0, wire = 0, l2_bytes = 0;
+  double copy = 0, cache = 0, fold = 0, read = 0, direct = 0, flag = 0, message = 0, post = 0, wire = 0, l2_bytes = 0;
 };
 
 double median(const std::vector<Sample>& samples, double Sample::*field, double otherwise) {
@@ -138,7 +138,7 @@ class NetMeasurement {
     if (members_.me != 0 && members_.me != far) return;
     peer_ = members_.me == 0 ? far : 0;
     members_.connect(peer_);
-    bool answers = ping_pong(sample);
+    bool answers = ping_pong(sample) && burst(sample);
     std::vector<double> rates;
     for (std::uint32_t k = 0; answers && k < kTrains; ++k) answers = train(k, rates);
     if (!rates.empty()) {
@@ -188,6 +188,18 @@ class NetMeasurement {
       if (k > 2) best = std::min(best, seconds(Clock::now() - start) / 2);
     }
     sample.message = best;
+    return true;
+  }
+
+  /// Small messages at once: sending one takes as long as the sender spends on it, and little is left for the receiver
+  /// that it would not do meanwhile.
+  bool burst(Sample& sample) {
+    const bool send = members_.me == 0;
+    const auto start = Clock::now();
+    for (std::uint32_t k = 0; k < kRoundTrips; ++k) post(send, 2, k, 8);
+    for (std::uint32_t k = 0; k < kRoundTrips; ++k)
+      if (!await()) return false;
+    if (send) sample.post = std::min(seconds(Clock::now() - start) / kRoundTrips, sample.message);
     return true;
   }
 
@@ -243,6 +255,7 @@ Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct,
                   .copy_beta = median(all, &Sample::copy, otherwise.copy_beta),
                   .gamma = median(all, &Sample::fold, otherwise.gamma),
                   .net_alpha = median(all, &Sample::message, otherwise.net_alpha),
+                  .net_post = median(all, &Sample::post, otherwise.net_post),
                   .net_beta = median(all, &Sample::wire, otherwise.net_beta),
                   .cache_bytes = median(all, &Sample::l2_bytes, otherwise.cache_bytes),
                   .ranks_per_core = std::max(1.0, ranks_per_core)};

@@ -38,7 +38,7 @@ ROW = {"size_bytes": int, "count": int, "dtype": str, "op": str, "root": (int, N
        "reason": (str, NONE), "out_of_place": dict, "in_place": dict, "model_us": (*NUMBER, NONE), "peer": (dict, NONE)}
 DOCUMENT = {"schema": int, "umbel": dict, "mpi": str, "ranks": int, "nodes": int, "placement": str,
             "model": dict, "collective": str, "rows": list}
-MODEL = dict.fromkeys(("local_alpha", "local_beta", "direct_beta", "copy_beta", "gamma", "net_alpha", "net_beta", "rails", "cache_bytes", "ranks_per_core"),
+MODEL = dict.fromkeys(("local_alpha", "local_beta", "direct_beta", "copy_beta", "gamma", "net_alpha", "net_post", "net_beta", "rails", "cache_bytes", "ranks_per_core"),
                       float)
 
 

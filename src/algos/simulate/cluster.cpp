@@ -2,6 +2,7 @@
 // Copyright (c) 2026, the Umbel authors
 #include "algos/simulate/cluster.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace umbel::algos::simulate {
 
 Cluster from_model(const Model& model, const Shape& shape) {
   // Of a latency, what the threads spend: the rest passes by itself. Shares as seen on hosts with a core a rank.
-  constexpr double kSignalling = 0.2, kMessageEnd = 0.05;
+  constexpr double kSignalling = 0.2;
   Cluster cluster;
   cluster.flag_s = model.local_alpha;
   cluster.signal_s = kSignalling * model.local_alpha;
@@ -23,7 +24,7 @@ Cluster from_model(const Model& model, const Shape& shape) {
   cluster.gamma = model.gamma;
   cluster.cache_bytes = model.cache_bytes;
   cluster.message_s = model.net_alpha;
-  cluster.message_cpu_s = kMessageEnd * model.net_alpha;
+  cluster.message_cpu_s = std::min(model.net_post, model.net_alpha) / 2;
   cluster.wire_beta = model.net_beta;
   cluster.rails = static_cast<int>(model.rails);
   if (model.ranks_per_core > 1) cluster.cores_per_node = shape.largest_node() / model.ranks_per_core;
