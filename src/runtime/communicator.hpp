@@ -35,6 +35,7 @@ struct CommOptions {
   bool registered = false;              ///< as UMBEL_REGISTERED
   std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
   std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
+  bool untuned = false;                 ///< no tuning file, whatever UMBEL_TUNING says
   std::exception_ptr refused;           ///< why this rank's options are no good: told when all ranks can hear it
   std::optional<Config> config;         ///< instead of the environment's (tests)
 };
