@@ -53,9 +53,9 @@ std::string figures_text(const runtime::TuningEntry& entry) {
   for (std::size_t k = 0; k < entry.figures.size(); ++k) {
     const auto& [name, figure] = runtime::kTunedFigures[k];
     if (entry.figures[k] > 0)
-      text += fmt::format("  {:<12} {:>12} at start {:>12} tuned\n", name,
-                          runtime::figure_text(name, entry.at_start.*figure),
-                          runtime::figure_text(name, entry.figures[k]));
+      text +=
+          fmt::format("  {:<12} {:>12} at start {:>12} tuned\n", name,
+                      runtime::figure_text(name, entry.at_start.*figure), runtime::figure_text(name, entry.figures[k]));
   }
   return text;
 }

@@ -14,7 +14,8 @@ namespace {
 
 void throw_unless_done(const umbel_mpi_start_t_& start, int code) {
   if (start.timed_out != 0)
-    throw TimeoutError(fmt::format("waited {:g} s for the other ranks (UMBEL_TIMEOUT_S sets the time)", start.patience_s));
+    throw TimeoutError(
+        fmt::format("waited {:g} s for the other ranks (UMBEL_TIMEOUT_S sets the time)", start.patience_s));
   if (code != MPI_SUCCESS) throw SystemError(fmt::format("MPI failed with code {}", code));
 }
 

@@ -12,7 +12,8 @@ void ProgressBar::show(double done, double left) {
   constexpr int kWidth = 40, kQuarters = 4;
   if (style_ == Style::bar) {
     const int full = static_cast<int>(done * kWidth);
-    std::string text = fmt::format("[{:=<{}}{:{}}] {:3.0f}%  {:.0f} s left ", "", full, "", kWidth - full, 100 * done, left);
+    std::string text =
+        fmt::format("[{:=<{}}{:{}}] {:3.0f}%  {:.0f} s left ", "", full, "", kWidth - full, 100 * done, left);
     if (text == drawn_) return;
     fmt::print(stderr, "\r{}", text);
     std::fflush(stderr);

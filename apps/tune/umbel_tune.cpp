@@ -115,7 +115,8 @@ TuningEntry::Made made_now() {
 }
 
 void print(const TuningEntry& entry, const Target& target, const umbel::runtime::Tuned& result) {
-  fmt::print("{}\n{:<14} {:>14} {:>14} {:>16}\n", entry.topology.text(), "figure", "at start", "tuned", "time, ÷ start");
+  fmt::print("{}\n{:<14} {:>14} {:>14} {:>16}\n", entry.topology.text(), "figure", "at start", "tuned",
+             "time, ÷ start");
   for (std::size_t k = 0; k < entry.figures.size(); ++k) {
     const auto& [name, figure] = umbel::runtime::kTunedFigures[k];
     const double tuned = entry.figures[k], start = entry.at_start.*figure;
@@ -147,8 +148,7 @@ void tune(const Options& options) {
   });
   ProgressBar bar(bootstrap.rank == 0 ? style_of(options.progress) : ProgressBar::Style::none);
   const umbel::runtime::Tuned tuned = umbel::runtime::tune(
-      *runner,
-      {.seconds = options.seconds, .progress = [&bar](double done, double left) { bar.show(done, left); }});
+      *runner, {.seconds = options.seconds, .progress = [&bar](double done, double left) { bar.show(done, left); }});
   bar.close();
   umbel::runtime::agree(bootstrap, "write the tuning file", [&] {
     if (bootstrap.rank != 0) return;
@@ -177,7 +177,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
   CLI::App app{
-      "Measures copies, folds, flags and messages as this job's ranks do them all at once, and writes a tuning file: the\n"
+      "Measures copies, folds, flags and messages as this job's ranks do them all at once, and writes a tuning file: "
+      "the\n"
       "cost model of such a job then goes by these figures, not by those that are measured in a moment at its start.\n"
       "Run it by mpirun, as the job that should be tuned."};
   Options options;
@@ -203,6 +204,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "rank {}: {}\n", rank, error.what());
     std::fflush(nullptr);
-    ::_exit(dynamic_cast<const umbel::InvalidArgument*>(&error) != nullptr ? kUsage : kFailure);  // MPI may never answer
+    ::_exit(dynamic_cast<const umbel::InvalidArgument*>(&error) != nullptr ? kUsage
+                                                                           : kFailure);  // MPI may never answer
   }
 }

@@ -260,7 +260,8 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
   founded.measured.model.rails = rails;
   founded.tuning_text = apply_tuning(bootstrap,
-                                     {.setting = options.untuned ? "off" : config.tuning,
+                                     {.setting = options.tuning == TuningUse::never ? "off" : config.tuning,
+                                      .must_be_read = options.tuning == TuningUse::as_set,
                                       .topology = topology_of(founded),
                                       .version = UMBEL_VERSION_TEXT,
                                       .at_start = founded.measured.model},

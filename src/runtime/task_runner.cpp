@@ -24,7 +24,7 @@ constexpr std::size_t kFloats = kTaskBytes / sizeof(float);
 }  // namespace
 
 std::unique_ptr<TaskRunner> TaskRunner::create(const net::Bootstrap& bootstrap, CommOptions options) {
-  options.untuned = true;
+  options.tuning = TuningUse::never;
   Founded founded = found(bootstrap, options);
   std::unique_ptr<TaskRunner> made;
   agree(bootstrap, "prepare its tasks",
@@ -50,8 +50,8 @@ TaskRunner::~TaskRunner() {
 Built& TaskRunner::keep(Program program) {
   kernels::validate(program);
   if (program.semaphores.size() > founded_.layout.semaphores)
-    throw Unsupported(fmt::format("a task needs {} semaphores, there are {}", program.semaphores.size(),
-                                  founded_.layout.semaphores));
+    throw Unsupported(
+        fmt::format("a task needs {} semaphores, there are {}", program.semaphores.size(), founded_.layout.semaphores));
   built_.push_back(std::make_unique<Built>(Built{.program = std::move(program)}));
   return *built_.back();
 }

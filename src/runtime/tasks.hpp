@@ -7,12 +7,14 @@
 //   flags         pairs of node-mates pass a flag to and fro
 //   copies        each rank copies from its input into its window
 //   folds         each rank folds a slot of its window and its input into its output
-//   write_window  each rank fills a slot of its window; its neighbour is told, and allows the next
-//   read_window   the same, and the neighbour copies what has just been written
+//   write_window  each rank fills a slot of its window, its neighbour is told, it copies as much from its input, and
+//                 allows the next
+//   read_window   the same, but it copies what the neighbour has just written
 //   write_user    as write_window, of the output
 //   read_user     as read_window, of the output
 //   messages      the first ranks of pairs of nodes pass a small message to and fro; their node-mates wait for a flag
-//   stream        the first ranks of the nodes, in a ring, send to the next what they get from nobody: all links at once
+//   stream        the first ranks of the nodes, in a ring, send to the next what they get from nobody: all links at
+//   once
 #pragma once
 
 #include <array>

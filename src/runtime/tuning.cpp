@@ -47,16 +47,16 @@ std::string changes_text(const TuningEntry& entry, const algos::Model& at_start)
   for (std::size_t k = 0; k < entry.figures.size(); ++k) {
     const auto& [name, figure] = kTunedFigures[k];
     if (entry.figures[k] > 0)
-      changes.push_back(fmt::format("{} {} → {}", name, figure_text(name, at_start.*figure),
-                                    figure_text(name, entry.figures[k])));
+      changes.push_back(
+          fmt::format("{} {} → {}", name, figure_text(name, at_start.*figure), figure_text(name, entry.figures[k])));
   }
   return fmt::format("{}", fmt::join(changes, ", "));
 }
 
 TuningAnswer of_no_use(const std::string& reason, std::string_view advice) {
   return {.text = "none: " + reason,
-          .warning = fmt::format("{}; what was measured at the start is used. {}, or set UMBEL_TUNING=off", reason,
-                                 advice)};
+          .warning =
+              fmt::format("{}; what was measured at the start is used. {}, or set UMBEL_TUNING=off", reason, advice)};
 }
 
 TuningAnswer answer_from(const TuningFile& file, const std::string& path, const TuningQuestion& question) {
@@ -107,7 +107,7 @@ TuningAnswer ask_tuning_file(const TuningQuestion& question) {
   try {
     return answer_from(read_tuning_file(path), path, question);
   } catch (const InvalidArgument& error) {
-    if (!by_default) throw InvalidArgument(fmt::format("UMBEL_TUNING: {}", error.what()));
+    if (!by_default && question.must_be_read) throw InvalidArgument(fmt::format("UMBEL_TUNING: {}", error.what()));
     return of_no_use(error.what(), "Remove it and run umbel_tune");
   }
 }

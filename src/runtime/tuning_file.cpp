@@ -90,8 +90,7 @@ int whole(const std::string& name, const Json& value) {
 
 JobTopology topology_from(const Json& json) {
   JobTopology topology;
-  for (const Json& ranks : json.at("ranks_on_nodes"))
-    topology.ranks_on_nodes.push_back(whole("ranks_on_nodes", ranks));
+  for (const Json& ranks : json.at("ranks_on_nodes")) topology.ranks_on_nodes.push_back(whole("ranks_on_nodes", ranks));
   topology.ranks_per_core = positive("ranks_per_core", json.at("ranks_per_core"));
   topology.rails = whole("rails", json.at("rails"));
   topology.processor = json.at("processor").get<std::string>();

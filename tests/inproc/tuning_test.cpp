@@ -68,10 +68,9 @@ TEST_P(Tasks, GiveAFigureOfEverythingThatThereIs) {
                             const Shape& shape = runner->founded().members.shape;
                             for (std::size_t k = 0; k < kTunedFigures.size(); ++k) {
                               const std::string_view name = kTunedFigures[k].first;
-                              const bool is_there = name.starts_with("net")     ? shape.nodes() > 1
-                                                    : name == "copy_beta" || name == "gamma"
-                                                        ? true
-                                                        : shape.largest_node() > 1;
+                              const bool is_there = name.starts_with("net")                  ? shape.nodes() > 1
+                                                    : name == "copy_beta" || name == "gamma" ? true
+                                                                                             : shape.largest_node() > 1;
                               const double figure = tuned.figures[k];
                               // (Noise may hide how much a read adds to a write.)
                               const bool unclear = std::ranges::count(tuned.unclear, name) > 0;
@@ -91,14 +90,15 @@ INSTANTIATE_TEST_SUITE_P(On, Tasks,
 
 /// A file for `ranks` ranks on `nodes` with figures that nobody measures.
 TuningEntry write_file(const std::string& path, int ranks, const std::string& nodes) {
-  TuningEntry entry{.made = {.version = UMBEL_VERSION_TEXT, .revision = "r", .date = "2026-01-31", .host = "h"}};
+  TuningEntry entry;
+  entry.made = {.version = UMBEL_VERSION_TEXT, .revision = "r", .date = "2026-01-31", .host = "h"};
   for (std::size_t k = 0; k < entry.figures.size(); ++k) entry.figures[k] = (static_cast<double>(k) + 1) / 3e7;
   const Outcome outcome = run_threads(ranks, [&](int rank, Gathering& gathering) {
     const auto runner = TaskRunner::create(gathering.bootstrap(rank), test_options(nodes));
     if (rank == 0) entry.topology = topology_of(runner->founded());
   });
   EXPECT_THAT(outcome, Each(""));
-  write_tuning_file(path, {.entries = {entry}});
+  runtime::write_tuning_file(path, {.entries = {entry}});
   return entry;
 }
 
@@ -112,8 +112,8 @@ runtime::CommOptions tuned_options(const std::string& path, const std::string& n
 Outcome run_with_file_on_rank_0(int ranks, const std::string& path, const std::string& nodes,
                                 const std::function<void(runtime::Communicator&)>& work) {
   return run_threads(ranks, [&](int rank, Gathering& gathering) {
-    const auto comm = runtime::Communicator::create(gathering.bootstrap(rank),
-                                                    tuned_options(rank == 0 ? path : "a file that is not there", nodes));
+    const auto comm = runtime::Communicator::create(
+        gathering.bootstrap(rank), tuned_options(rank == 0 ? path : "a file that is not there", nodes));
     work(*comm);
   });
 }
@@ -136,6 +136,7 @@ TEST(TuningFile, OfRank0IsUsedByAllRanks) {
                                           require(comm.model().cache_bytes > 4096, "not a figure of the file's");
                                           const std::string fact = tuning_fact(comm);
                                           require(fact.find(file.path()) == 0 && fact.find("gamma") != fact.npos, fact);
+                                          // rank 0 of the other part has no such file: no reason to fail there
                                           const auto part = comm.split(comm.info().rank % 2, 0);
                                           require(tuning_fact(*part).starts_with("none: "), tuning_fact(*part));
                                           require(part->model().gamma != entry.figures[4], "of another topology");
@@ -164,14 +165,14 @@ TEST(TuningFile, LeavesRegisteredBuffersAsFastAsWindows) {
 TEST(TuningFile, OfAnotherJobIsNotUsed) {
   const TemporaryFile file;
   const TuningEntry entry = write_file(file.path(), 4, "2");
-  EXPECT_THAT(run_with_file_on_rank_0(4, file.path(), "",
-                                      [&](runtime::Communicator& comm) {
-                                        require(comm.model().gamma != entry.figures[4], "used");
-                                        require(tuning_fact(comm).find("2 nodes of 2, here 1 node of 4") !=
-                                                    std::string::npos,
-                                                tuning_fact(comm));
-                                      }),
-              Each(""));
+  EXPECT_THAT(
+      run_with_file_on_rank_0(4, file.path(), "",
+                              [&](runtime::Communicator& comm) {
+                                require(comm.model().gamma != entry.figures[4], "used");
+                                require(tuning_fact(comm).find("2 nodes of 2, here 1 node of 4") != std::string::npos,
+                                        tuning_fact(comm));
+                              }),
+      Each(""));
 }
 
 TEST(TuningFile, ThatIsBrokenIsAnErrorOnAllRanks) {

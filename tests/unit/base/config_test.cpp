@@ -90,8 +90,9 @@ TEST(Config, DefaultsReadBackAsThemselves) {
 }
 
 TEST(Config, MembersHoldWhatTheVariablesSay) {
-  const Config config = config_of({"UMBEL_TIMEOUT_S=0.25", "UMBEL_DEBUG=INFO", "UMBEL_CMA=on", "UMBEL_WAIT=Yield",
-                                   "UMBEL_WINDOW_BYTES=2g", "UMBEL_REPRODUCIBLE=1", "UMBEL_CHANNELS=3", "UMBEL_TUNING=Off"});
+  const Config config =
+      config_of({"UMBEL_TIMEOUT_S=0.25", "UMBEL_DEBUG=INFO", "UMBEL_CMA=on", "UMBEL_WAIT=Yield",
+                 "UMBEL_WINDOW_BYTES=2g", "UMBEL_REPRODUCIBLE=1", "UMBEL_CHANNELS=3", "UMBEL_TUNING=Off"});
   EXPECT_EQ(config.timeout, std::chrono::milliseconds(250));
   EXPECT_EQ(config.debug, LogLevel::info);
   EXPECT_EQ(config.cma, CmaMode::on);

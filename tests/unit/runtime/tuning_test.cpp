@@ -182,7 +182,9 @@ TEST_F(TuningFiles, AreOfNoUseToAnotherJobAndSayWhy) {
                                       HasSubstr("Run umbel_tune"), HasSubstr("UMBEL_TUNING=off")));
     return answer.warning;
   };
-  EXPECT_THAT(warning([](TuningQuestion& q) { q.topology.ranks_on_nodes = {2, 2}; }),
+  EXPECT_THAT(warning([](TuningQuestion& q) {
+                q.topology.ranks_on_nodes = {2, 2};
+              }),
               AllOf(HasSubstr("ranks: 1 node of 3, 1 node of 2, here 2 nodes of 2"), Not(HasSubstr("processor"))));
   EXPECT_THAT(warning([](TuningQuestion& q) { q.topology.processor = "another"; }),
               HasSubstr("processor: a \"fast\" one, here another"));
@@ -264,6 +266,9 @@ TEST_F(DefaultPlace, MayHaveABrokenFileAndANamedOneMayNot) {
   EXPECT_THAT(answer.warning, AllOf(HasSubstr(tuning_path("auto")), HasSubstr("is no tuning file")));
   EXPECT_THROW(ask_tuning_file(question_of(tuning_path("auto"))), InvalidArgument);
   EXPECT_THROW(ask_tuning_file(question_of(path("nowhere"))), InvalidArgument);
+  TuningQuestion of_a_part = question_of(path("nowhere"));
+  of_a_part.must_be_read = false;
+  EXPECT_THAT(ask_tuning_file(of_a_part).warning, HasSubstr("cannot read the tuning file"));
 }
 
 }  // namespace
