@@ -2,8 +2,10 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/task_runner.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,7 +21,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kFloats = kTaskBytes / sizeof(float);
+/// So many bytes of ones, on pages of their own.
+float* ones(std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  auto* memory = static_cast<float*>(std::aligned_alloc(kPage, bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  std::fill_n(memory, bytes / sizeof(float), 1.0F);
+  return memory;
+}
 
 }  // namespace
 
@@ -38,8 +47,8 @@ TaskRunner::TaskRunner(const net::Bootstrap& bootstrap, Founded founded)
       health_(founded_.members, founded_.config.timeout),
       waiter_(*founded_.context, *this, founded_.config.wait, founded_.crowded),
       executor_(founded_.members, health_, waiter_),
-      input_(kFloats * kTaskInput, 1.0F),
-      output_(kFloats, 1.0F) {
+      input_(ones(kTaskBytes * kTaskInput)),
+      output_(ones(kTaskBytes)) {
   health_.listen();
 }
 
@@ -66,8 +75,8 @@ double TaskRunner::run(Built& built, std::uint64_t bytes) {
   bootstrap_.barrier();
   const auto start = Clock::now();
   call_ = {.seq = call_.seq + 1,
-           .input = reinterpret_cast<const std::byte*>(input_.data()),
-           .output = reinterpret_cast<std::byte*>(output_.data()),
+           .input = reinterpret_cast<const std::byte*>(input_.get()),
+           .output = reinterpret_cast<std::byte*>(output_.get()),
            .output_bytes = kTaskBytes,
            .dtype = DType::fp32,
            .op = RedOp::sum,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -37,6 +38,10 @@ class TaskRunner final : private Participant {
   double run(Built& built, std::uint64_t bytes);
 
  private:
+  struct Free {
+    void operator()(float* memory) const noexcept { std::free(memory); }
+  };
+
   TaskRunner(const net::Bootstrap& bootstrap, Founded founded);
   void publish();
   void finish_rounds();
@@ -54,8 +59,8 @@ class TaskRunner final : private Participant {
   Waiter waiter_;
   Executor executor_;
   std::vector<std::unique_ptr<Built>> built_;
-  std::vector<float> input_, output_;  ///< as a program's own buffers
-  Plan plan_{};                        ///< of the present run
+  std::unique_ptr<float, Free> input_, output_;  ///< as a program's own buffers
+  Plan plan_{};                                  ///< of the present run
   Call call_{};
 };
 

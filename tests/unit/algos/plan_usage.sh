@@ -78,7 +78,7 @@ JSON
 expect 2 'changed by hand' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
 hash=$("$plan" explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json" 2>&1 | sed -n 's/.*topology is \([0-9a-f]*\),.*/\1/p')
 sed -i "s/HASH/$hash/" "$folder/tuning.json"
-expect 0 'net_alpha         10.00 us at start    100.00 us tuned' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
+expect 0 'net_alpha        10.00 us at start    100.00 us tuned' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
 expect 0 'made 2026-01-31T12:00:00Z on h by Umbel 0.1.0 (r)' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
 expect 0 'other nodes than these' explain --ranks 4 --bytes 1M --tuning "$folder/tuning.json"
 expect 0 'figures by ' simulate --ranks 4 --nodes 2 --sizes 1M --tuning "$folder/tuning.json"
