@@ -16,7 +16,7 @@ target_compile_features(umbel_cxx INTERFACE cxx_std_20)
 
 install(TARGETS umbel umbel_cxx EXPORT umbel-targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/umbel" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-foreach(program IN ITEMS ${UMBEL_PERF_PROGRAMS} umbel_info umbel_plan)
+foreach(program IN ITEMS ${UMBEL_PERF_PROGRAMS} umbel_info umbel_tune umbel_plan)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()

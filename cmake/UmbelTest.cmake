@@ -11,11 +11,12 @@ if(UMBEL_SANITIZE)
   set(UMBEL_TEST_TIMEOUT_FACTOR 6)
 endif()
 
-# What any test on one plain host needs: nothing leaves the loopback, Open MPI runs as root and beyond the cores.
+# What any test on one plain host needs: nothing leaves the loopback, Open MPI runs as root and beyond the cores, no tuning
+# file of whoever runs it.
 set(UMBEL_TEST_ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
-    UCX_NET_DEVICES=lo UCX_LOG_LEVEL=error
+    UCX_NET_DEVICES=lo UCX_LOG_LEVEL=error UMBEL_TUNING=off
     "TSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/tsan.supp' halt_on_error=1 second_deadlock_stack=1"
     "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/lsan.supp' print_suppressions=0")
 if(UMBEL_SANITIZE)

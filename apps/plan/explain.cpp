@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/error.hpp"
 #include "placed.hpp"
 #include "plan.hpp"
+#include "tuned.hpp"
 
 namespace umbel::plan {
 namespace {
@@ -82,6 +84,17 @@ std::string why(const std::vector<Line>& lines) {
   return text;
 }
 
+/// What the planner would have taken without the tuning.
+runtime::Candidate choice_at_start(const CallOptions& call, const runtime::TuningEntry& tuning, std::uint64_t count) {
+  return Placed(as_tuned(call, tuning), tuning.at_start).candidates(count).front();
+}
+
+std::string text_of(const runtime::Candidate& chosen) {
+  return chosen.refused.empty()
+             ? fmt::format("{}, predicted {} us", chosen.algorithm->name, us_text(chosen.predicted_s))
+             : "no algorithm is possible";
+}
+
 Json to_json(const Line& line) {
   const runtime::Candidate& candidate = line.candidate;
   Json json{{"name", candidate.algorithm->name}};
@@ -102,7 +115,8 @@ Json to_json(const Line& line) {
 }  // namespace
 
 int explain(const ExplainOptions& options) {
-  Placed placed(options.call);
+  const std::optional<runtime::TuningEntry> tuning = tuning_of(options.call);
+  Placed placed = placed_by(options.call, tuning);
   const bool barrier = placed.collective() == Collective::barrier;
   if (!barrier && options.bytes.empty()) throw InvalidArgument("--bytes is required");
   const std::vector<std::uint64_t> sizes = barrier ? std::vector<std::uint64_t>{0} : sizes_of(options.bytes);
@@ -117,10 +131,22 @@ int explain(const ExplainOptions& options) {
   print(placed, lines);
   const bool possible = !lines.empty() && lines.front().served();
   fmt::print("{}\n", possible ? why(lines) : "no algorithm is possible");
+  std::optional<runtime::Candidate> untuned;
+  if (tuning) {
+    untuned = choice_at_start(options.call, *tuning, count);
+    fmt::print("figures {}\n{}with those at start: {}\n", text_of(*tuning, options.call), figures_text(*tuning),
+               text_of(*untuned));
+  }
   if (!options.call.json.empty()) {
     Json document = placed.to_json();
     document["bytes"] = sizes.front();
     document["chosen"] = possible ? Json(lines.front().candidate.algorithm->name) : Json(nullptr);
+    if (tuning) {
+      document["tuning"] = to_json(*tuning, options.call);
+      if (untuned->refused.empty())
+        document["tuning"]["chosen_at_start"] = {{"name", untuned->algorithm->name},
+                                                 {"predicted_us", untuned->predicted_s * 1e6}};
+    }
     document["candidates"] = Json::array();
     for (const Line& line : lines) document["candidates"].push_back(to_json(line));
     write_json(options.call.json, document);

@@ -53,7 +53,12 @@ CLI::Option* add_call(CLI::App* command, umbel::plan::CallOptions& options) {
   command->add_option("--algorithm", options.algorithm, "Only this algorithm, or all")->capture_default_str();
   command->add_option("--root", options.root, "Root of a rooted collective")->capture_default_str();
   command->add_option("--nodes", options.nodes, kPlacement);
-  command->add_option("--cluster", options.cluster, "JSON file of a cluster's figures; default: a plain one");
+  CLI::Option* cluster =
+      command->add_option("--cluster", options.cluster, "JSON file of a cluster's figures; default: a plain one");
+  command
+      ->add_option("--tuning", options.tuning,
+                   "Instead, a tuning file: its entry for these ranks and nodes, or else its only one")
+      ->excludes(cluster);
   command->add_option("--dtype", options.dtype, "Type of the elements")->capture_default_str();
   command->add_option("--op", options.op, "Operation of a reduction")->capture_default_str();
   command->add_flag("--direct", options.direct, "Local peers can read each other's buffers");
@@ -69,7 +74,8 @@ void add_simulate(CLI::App& app, umbel::plan::SimulateOptions& options) {
   CLI::Option* sizes =
       command->add_option("--sizes", options.sizes, "Bytes: 8:64M:x4 (the default), 1M:8M:+1M, or 1K,64K");
   command->add_option("--measured", options.measured, "Beside the times that a perf app wrote with --json to this file")
-      ->excludes(sizes);
+      ->excludes(sizes)
+      ->excludes("--tuning");
   command->callback([&options, command, ranks] {
     if (options.measured.empty() && ranks->empty()) throw CLI::RequiredError("--ranks");
     if (!options.measured.empty() && command->count("--collective") == 0) options.call.collective.clear();

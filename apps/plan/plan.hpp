@@ -57,6 +57,7 @@ struct CallOptions {
   int ranks = 0;
   std::string nodes;    ///< as UMBEL_NODES; empty: one node
   std::string cluster;  ///< file; empty: the figures that are assumed before anything is measured
+  std::string tuning;   ///< tuning file, in place of a cluster; empty: none
   std::string dtype = "fp32";
   std::string op = "sum";
   bool direct = false;

@@ -12,6 +12,7 @@
 #include "measured.hpp"
 #include "placed.hpp"
 #include "plan.hpp"
+#include "tuned.hpp"
 
 namespace umbel::plan {
 namespace {
@@ -105,7 +106,8 @@ Json to_json(const Row& row) {
 
 int simulate(const SimulateOptions& options) {
   if (!options.measured.empty()) return beside_measured(options);
-  Placed placed(options.call);
+  const std::optional<runtime::TuningEntry> tuning = tuning_of(options.call);
+  Placed placed = placed_by(options.call, tuning);
   std::vector<std::uint64_t> sizes = sizes_of(options.sizes.empty() ? "8:64M:x4" : options.sizes);
   if (placed.collective() == Collective::barrier) sizes = {0};
   std::vector<Row> rows;
@@ -113,8 +115,10 @@ int simulate(const SimulateOptions& options) {
   fmt::print("{}, {}\n", placed.text(),
              ranked(placed.collective()) ? "by the bytes of one rank's share" : "by the bytes of a buffer");
   print(rows);
+  if (tuning) fmt::print("figures {}\n", text_of(*tuning, options.call));
   if (!options.call.json.empty()) {
     Json document = placed.to_json();
+    if (tuning) document["tuning"] = to_json(*tuning, options.call);
     document["rows"] = Json::array();
     for (const Row& row : rows) document["rows"].push_back(to_json(row));
     write_json(options.call.json, document);

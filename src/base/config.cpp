@@ -46,6 +46,12 @@ std::size_t index_of(const std::array<std::string_view, N>& names, std::string_v
   return static_cast<std::size_t>(found - names.begin());
 }
 
+/// A word in either case; anything else is a file's name.
+std::string parse_tuning(std::string_view text) {
+  std::string word = lower(text);
+  return word == "auto" || word == "off" ? word : std::string(text);
+}
+
 bool parse_switch(std::string_view text) {
   if (text == "0") return false;
   if (text == "1") return true;
@@ -182,6 +188,18 @@ constexpr std::array kVariables{
         .agreed = true,
         .set = [](Config& c, std::string_view text) { c.registered = parse_switch(text); },
         .get = [](const Config& c) { return std::string(c.registered ? "1" : "0"); }},
+    Config::Variable{
+        .name = "UMBEL_TUNING",
+        .type = "auto, off or a file",
+        .meaning =
+            "The tuning file that rank 0 takes figures of the cost model from, as `umbel_tune` has measured them on "
+            "such a job. `auto`: `$XDG_CONFIG_HOME/umbel/tuning.json`, or else `$HOME/.config/umbel/tuning.json`, if "
+            "there is one. A file that is named here must be a tuning file. Figures of another job than this one "
+            "(ranks on each node, processor, network, version of Umbel) are not used, and there is a warning. `off`: "
+            "none is read.",
+        .agreed = false,
+        .set = [](Config& c, std::string_view text) { c.tuning = parse_tuning(text); },
+        .get = [](const Config& c) { return c.tuning; }},
     Config::Variable{
         .name = "UMBEL_WINDOW_BYTES",
         .type = "bytes",

@@ -54,6 +54,8 @@ struct Config {
   CmaMode cma = CmaMode::automatic;
   /// UMBEL_REGISTERED: callers' buffers are registered memory (umbel_mem_alloc).
   bool registered = false;
+  /// UMBEL_TUNING: `auto`, `off`, or the tuning file.
+  std::string tuning = "auto";
   /// UMBEL_WINDOW_BYTES: shared memory of each rank for data on the way.
   std::uint64_t window_bytes = 16U << 20U;
   /// UMBEL_CHUNK_BYTES: what moves at a time; 0: chosen.

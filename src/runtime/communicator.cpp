@@ -53,13 +53,7 @@ class CommunicatorImpl final : public Communicator, private Participant {
              .node = shape.node_of(founded_.members.me),
              .busbw_limit_gbs = busbw_limit_gbs(founded_),
              .timeout = founded_.config.timeout};
-    if (net::Transport* transport = founded_.members.transport.get()) {
-      transport->set_control_handler([this](int peer, std::uint32_t type, std::span<const std::byte> bytes) {
-        health_.on_control(peer, type, bytes);
-      });
-      transport->set_unexpected_handler([this](const net::MessageKey& key, const net::CallSummary& found,
-                                               std::uint64_t) { health_.on_unexpected(key, found); });
-    }
+    health_.listen();
     founded_.context->join(*this);
   }
 

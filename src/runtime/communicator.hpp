@@ -28,6 +28,13 @@ struct Model;
 
 namespace umbel::runtime {
 
+/// What UMBEL_TUNING means to a communicator.
+enum class TuningUse : std::uint8_t {
+  as_set,
+  where_readable,  ///< of one that is split off: its rank 0 may be on a host without the file
+  never,
+};
+
 /// Options of one communicator; equal on all ranks. Environment variables give the defaults of what is left unset.
 struct CommOptions {
   std::string algorithm;                ///< as set_algorithm() takes it; "" or "auto": chosen per call
@@ -35,8 +42,9 @@ struct CommOptions {
   bool registered = false;              ///< as UMBEL_REGISTERED
   std::chrono::nanoseconds timeout{0};  ///< deadline of every wait; 0: UMBEL_TIMEOUT_S
   std::string placement;                ///< as UMBEL_NODES, which it overrides when not empty
-  std::exception_ptr refused;           ///< why this rank's options are no good: told when all ranks can hear it
-  std::optional<Config> config;         ///< instead of the environment's (tests)
+  TuningUse tuning = TuningUse::as_set;
+  std::exception_ptr refused;    ///< why this rank's options are no good: told when all ranks can hear it
+  std::optional<Config> config;  ///< instead of the environment's (tests)
 };
 
 /// Facts of the last collective on this rank. The names are static strings.

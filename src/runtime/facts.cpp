@@ -85,6 +85,7 @@ std::vector<Fact> communicator_facts(const Founded& founded) {
   add("CMA", founded.direct_text);
   add("window", fmt::format("{} a rank: {} banks of {} slots and {} semaphores", bytes_to_text(founded.arena.bytes()),
                             kBanks, bytes_to_text(founded.layout.slot_bytes), founded.layout.semaphores));
+  add("tuning", founded.tuning_text);
   add("flag to a node-mate", fmt::format("{:.2f} us", model.local_alpha * 1e6));
   add("copy", fmt::format("{:.1f} GB/s own memory, {:.1f} GB/s from a node-mate's window", 1e-9 / model.copy_beta,
                           1e-9 / model.local_beta));

@@ -23,6 +23,7 @@
 #include "runtime/forced.hpp"
 #include "runtime/placement.hpp"
 #include "runtime/topology.hpp"
+#include "runtime/tuning.hpp"
 
 #ifndef UMBEL_VERSION_TEXT
 #error "the build says which version this is"
@@ -258,6 +259,13 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
   const int rails = members.shape.nodes() > 1 ? open_network(bootstrap, handshake.nonce, founded) : 1;
   founded.measured = measure(bootstrap, members, founded.direct, founded.ranks_per_core);
   founded.measured.model.rails = rails;
+  founded.tuning_text = apply_tuning(bootstrap,
+                                     {.setting = options.tuning == TuningUse::never ? "off" : config.tuning,
+                                      .must_be_read = options.tuning == TuningUse::as_set,
+                                      .topology = topology_of(founded),
+                                      .version = UMBEL_VERSION_TEXT,
+                                      .at_start = founded.measured.model},
+                                     founded.measured.model);
   // Without CMA a rank whose buffer is not registered after all could not be served: the hint is not followed then.
   founded.registered = config.registered && founded.direct;
   if (founded.registered) founded.measured.model.direct_beta = founded.measured.model.local_beta;
@@ -265,6 +273,17 @@ Founded found(const net::Bootstrap& bootstrap, const CommOptions& options) {
            founded.direct_text,
            members.transport ? members.transport->device_text() : std::string("no network needed"));
   return founded;
+}
+
+JobTopology topology_of(const Founded& founded) {
+  const std::string& processor = host_topology().cpu_model;
+  const net::Transport* transport = founded.members.transport.get();
+  return {.ranks_on_nodes = ranks_on_nodes(founded.members.shape),
+          .ranks_per_core = founded.ranks_per_core,
+          .rails = static_cast<int>(founded.measured.model.rails),
+          .processor = processor.empty() ? "unknown" : processor,
+          .cma = founded.direct,
+          .network = transport != nullptr ? transport->device_text() : ""};
 }
 
 }  // namespace umbel::runtime

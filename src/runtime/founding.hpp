@@ -12,6 +12,7 @@
 #include "runtime/context.hpp"
 #include "runtime/measure.hpp"
 #include "runtime/members.hpp"
+#include "runtime/tuning_file.hpp"
 
 namespace umbel::runtime {
 
@@ -28,10 +29,14 @@ struct Founded {
   double ranks_per_core = 1;  ///< of the most loaded host
   bool crowded = false;       ///< this host has more ranks than cores
   Measured measured{};
+  std::string tuning_text = "none";  ///< TuningAnswer::text
 };
 
 /// Collective. Everything that ranks settle, exchange and measure, step by step; each step succeeds on all ranks or
 /// throws on all.
 Founded found(const net::Bootstrap& bootstrap, const CommOptions& options);
+
+/// What a tuning file for such a communicator is for.
+JobTopology topology_of(const Founded& founded);
 
 }  // namespace umbel::runtime

@@ -57,6 +57,14 @@ Health::Health(Members& members, std::chrono::nanoseconds timeout)
       silences_(static_cast<std::size_t>(members.size())),
       ended_looks_(static_cast<std::size_t>(members.size())) {}
 
+void Health::listen() {
+  if (!members_.transport) return;
+  members_.transport->set_control_handler(
+      [this](int peer, std::uint32_t type, std::span<const std::byte> bytes) { on_control(peer, type, bytes); });
+  members_.transport->set_unexpected_handler(
+      [this](const net::MessageKey& key, const net::CallSummary& found, std::uint64_t) { on_unexpected(key, found); });
+}
+
 void Health::enter(std::uint64_t seq, const net::CallSummary& summary) {
   seq_ = seq;
   summary_ = summary;

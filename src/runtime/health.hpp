@@ -101,7 +101,8 @@ class Health {
     if (!questions_.empty()) answer_all();
   }
 
-  /// Handlers of the transport.
+  /// From now on the transport's handlers are these. @pre this object stays where it is as long as the transport lives
+  void listen();
   void on_control(Rank peer, std::uint32_t type, std::span<const std::byte> bytes);
   void on_unexpected(const net::MessageKey& key, const net::CallSummary& summary);
 

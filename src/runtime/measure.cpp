@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/host/copy.hpp"
 #include "kernels/host/reduce.hpp"
 #include "net/window/cma.hpp"
 #include "runtime/agreement.hpp"
@@ -108,6 +109,9 @@ void measure_flag(Members& members, Sample& sample) {
   if (peers.size() < 2 || place > 1) return;
   std::atomic<std::uint64_t>& mine = members.own().header().ping;
   std::atomic<std::uint64_t>& theirs = members.at(peers[place == 0 ? 1 : 0]).arena.header().ping;
+  // Both may still be on one core, where the bootstrap's yields have left them: who sleeps wakes up on an idle one.
+  constexpr auto kMoment = 50us;
+  if (place == 1) std::this_thread::sleep_for(kMoment);
   const auto end = Clock::now() + kPatience;
   auto await = [&](std::uint64_t value) {
     for (int looks = 0; mine.load(std::memory_order_acquire) < value; ++looks) {

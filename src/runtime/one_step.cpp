@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 
+#include "kernels/host/copy.hpp"
 #include "kernels/host/reduce.hpp"
 #include "kernels/host/user_fold.hpp"
 

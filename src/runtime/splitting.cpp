@@ -120,6 +120,7 @@ std::unique_ptr<Communicator> split_by(Communicator& parent, int color, int key,
       .barrier = [&] { take(nullptr, nullptr, 0); },
   };
   options.placement = parent.placed_by_user() ? placement_of(parent.shape(), ranks) : "";
+  options.tuning = TuningUse::where_readable;
   std::unique_ptr<Communicator> made;
   try {
     made = Communicator::create(bootstrap, options);

@@ -120,6 +120,7 @@ inline runtime::CommOptions test_options(const std::string& placement = "",
   options.config.emplace();
   options.config->timeout = timeout;
   options.config->window_bytes = 2U << 20U;
+  options.config->tuning = "off";
   options.placement = placement;
   return options;
 }

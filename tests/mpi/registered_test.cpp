@@ -40,6 +40,7 @@ std::unique_ptr<Communicator> make_comm(const std::string& nodes, CmaMode cma = 
   options.config.emplace();
   options.config->timeout = std::chrono::seconds(60);
   options.config->window_bytes = 2U << 20U;
+  options.config->tuning = "off";
   options.config->cma = cma;
   options.placement = nodes;
   options.registered = true;

@@ -23,8 +23,10 @@ def expect_in(part, text):
 
 
 def environment(**changes):
-    """This process's, with changes; None removes. UMBEL_* of the caller are kept out, so that a test is its own master."""
+    """This process's, with changes; None removes. UMBEL_* of the caller are kept out, so that a test is its own master,
+    and so is a tuning file of the caller's."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("UMBEL_")}
+    env["UMBEL_TUNING"] = "off"
     for name, value in changes.items():
         if value is None:
             env.pop(name, None)

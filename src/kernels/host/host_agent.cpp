@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/host/copy.hpp"
 #include "kernels/host/reduce.hpp"
-#include "kernels/host/stream.hpp"
 #include "kernels/host/user_fold.hpp"
 
 namespace umbel::kernels {

@@ -99,8 +99,4 @@ void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int so
 
 const char* reduce_target() { return fold_target(); }
 
-void copy(void* dst, const void* src, std::size_t bytes) {
-  if (dst != src && bytes != 0) std::memcpy(dst, src, bytes);
-}
-
 }  // namespace umbel::kernels

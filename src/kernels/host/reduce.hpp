@@ -37,7 +37,4 @@ void reduce(DType dtype, RedOp op, void* dst, const void* const* sources, int so
 /// The instruction set that `reduce` uses on this CPU, in Highway's words: "AVX2", …; for people and tests.
 const char* reduce_target();
 
-/// dst ← src; the two are equal or disjoint.
-void copy(void* dst, const void* src, std::size_t bytes);
-
 }  // namespace umbel::kernels

@@ -12,6 +12,7 @@
 
 #include "base/types.hpp"
 #include "base/user_op.hpp"
+#include "kernels/host/copy.hpp"
 #include "kernels/host/reduce.hpp"
 
 namespace umbel::kernels {

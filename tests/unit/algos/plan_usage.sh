@@ -65,6 +65,38 @@ grep -q '"rails": 2' "$folder/out.json"
 grep -q '"simulated_us"' "$folder/out.json"
 expect 2 "no figure 'wire_bet'; there are flag_s" simulate --ranks 8 --cluster "$folder/wrong.json"
 expect 2 'rails is 0: must be at least 1' simulate --ranks 8 --cluster "$folder/no_rails.json"
+# a tuning file: figures at start and tuned, and what each makes the planner choose
+cat >"$folder/tuning.json" <<'JSON'
+{"schema": 1, "entries": [
+ {"topology": {"nodes": 2, "ranks_on_nodes": [2, 2], "ranks_per_core": 1.0, "processor": "p", "cma": false,
+               "network": "n", "rails": 1, "hash": "HASH"},
+  "made": {"version": "0.1.0", "revision": "r", "date": "2026-01-31T12:00:00Z", "host": "h"},
+  "figures": {"net_alpha": 1e-4, "net_beta": 1e-11},
+  "at_start": {"local_alpha": 1e-6, "local_beta": 1e-10, "direct_beta": 1e-10, "copy_beta": 1e-10, "gamma": 1e-10,
+               "net_alpha": 1e-5, "net_post": 1e-6, "net_beta": 1e-9, "rails": 1.0, "cache_bytes": 1048576.0, "ranks_per_core": 1.0}}]}
+JSON
+expect 2 'changed by hand' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
+hash=$("$plan" explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json" 2>&1 | sed -n 's/.*topology is \([0-9a-f]*\),.*/\1/p')
+sed -i "s/HASH/$hash/" "$folder/tuning.json"
+expect 0 'net_alpha        10.00 us at start    100.00 us tuned' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
+expect 0 'made 2026-01-31T12:00:00Z on h by Umbel 0.1.0 (r)' explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json"
+expect 0 'other nodes than these' explain --ranks 4 --bytes 1M --tuning "$folder/tuning.json"
+expect 0 'figures by ' simulate --ranks 4 --nodes 2 --sizes 1M --tuning "$folder/tuning.json"
+expect 2 'excludes' explain --ranks 4 --bytes 1M --tuning "$folder/tuning.json" --cluster "$folder/cluster.json"
+expect 2 'is no tuning file' explain --ranks 4 --bytes 1M --tuning "$folder/cluster.json"
+expect 2 'cannot read the tuning file /nowhere' simulate --ranks 4 --tuning /nowhere
+"$plan" explain --ranks 4 --nodes 2 --bytes 1M --tuning "$folder/tuning.json" --json "$folder/tuned.json" >"$folder/tuned.txt"
+python3 - "$folder/tuned.json" "$folder/tuned.txt" <<'PYTHON'
+import json, sys
+document = json.load(open(sys.argv[1], encoding="utf-8"))
+text = open(sys.argv[2], encoding="utf-8").read()
+tuning = document["tuning"]
+assert tuning["figures"] == {"net_alpha": 1e-4, "net_beta": 1e-11} and tuning["file"].endswith("tuning.json"), tuning
+chosen, at_start = document["candidates"][0], tuning["chosen_at_start"]
+assert chosen["name"] == document["chosen"] and f"with those at start: {at_start['name']}, predicted" in text, text
+# a megabyte by links of 1 GB/s takes a millisecond; by those of 100 GB/s the messages count
+assert at_start["predicted_us"] > 1000 > chosen["predicted_us"] > 100, (at_start, chosen)
+PYTHON
 # measured FILE CHANGE…: FILE as a perf app writes it, with these sed commands.
 measured() {
   file=$1

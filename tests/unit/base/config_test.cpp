@@ -59,7 +59,8 @@ const std::vector<std::pair<std::string, std::string>> kOtherValues{
     {"UMBEL_TIMEOUT_S", "2.5"},     {"UMBEL_DEBUG", "trace"},       {"UMBEL_DEBUG_SUBSYS", "^exec,^wait"},
     {"UMBEL_NET_DEVICES", "^lo,a"}, {"UMBEL_CMA", "off"},           {"UMBEL_WINDOW_BYTES", "1G"},
     {"UMBEL_PIECE_BYTES", "3M"},    {"UMBEL_CHUNK_BYTES", "5000"},  {"UMBEL_CHANNELS", "4"},
-    {"UMBEL_WAIT", "sleep"},        {"UMBEL_PROGRESS_THREAD", "1"}, {"UMBEL_REGISTERED", "1"}};
+    {"UMBEL_WAIT", "sleep"},        {"UMBEL_PROGRESS_THREAD", "1"}, {"UMBEL_REGISTERED", "1"},
+    {"UMBEL_TUNING", "my file"}};
 
 TEST(Config, WithoutVariablesEverythingIsDefault) {
   EXPECT_EQ(config_of({}).values(), Config{}.values());
@@ -89,8 +90,9 @@ TEST(Config, DefaultsReadBackAsThemselves) {
 }
 
 TEST(Config, MembersHoldWhatTheVariablesSay) {
-  const Config config = config_of({"UMBEL_TIMEOUT_S=0.25", "UMBEL_DEBUG=INFO", "UMBEL_CMA=on", "UMBEL_WAIT=Yield",
-                                   "UMBEL_WINDOW_BYTES=2g", "UMBEL_REPRODUCIBLE=1", "UMBEL_CHANNELS=3"});
+  const Config config =
+      config_of({"UMBEL_TIMEOUT_S=0.25", "UMBEL_DEBUG=INFO", "UMBEL_CMA=on", "UMBEL_WAIT=Yield",
+                 "UMBEL_WINDOW_BYTES=2g", "UMBEL_REPRODUCIBLE=1", "UMBEL_CHANNELS=3", "UMBEL_TUNING=Off"});
   EXPECT_EQ(config.timeout, std::chrono::milliseconds(250));
   EXPECT_EQ(config.debug, LogLevel::info);
   EXPECT_EQ(config.cma, CmaMode::on);
@@ -98,6 +100,7 @@ TEST(Config, MembersHoldWhatTheVariablesSay) {
   EXPECT_EQ(config.window_bytes, 2ULL << 30U);
   EXPECT_TRUE(config.reproducible);
   EXPECT_EQ(config.channels, 3);
+  EXPECT_EQ(config.tuning, "off");
 }
 
 TEST(Config, BadValuesAreErrorsThatNameVariableAndValue) {
