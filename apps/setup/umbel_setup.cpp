@@ -75,7 +75,8 @@ double median(const std::vector<double>& values) { return bench::summarize(value
 std::string window_text(const Comm& comm) {
   const char* text = nullptr;
   check(umbel_describe(comm.native(), &text));
-  for (const auto& fact : nlohmann::json::parse(text).at("communicator").at("facts"))
+  const auto described = nlohmann::json::parse(text);
+  for (const auto& fact : described.at("communicator").at("facts"))
     if (fact.at("name") == "window") return fact.at("value");
   throw std::runtime_error("umbel_describe says nothing of windows");
 }
