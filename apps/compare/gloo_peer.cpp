@@ -8,6 +8,7 @@
 #include <gloo/alltoall.h>
 #include <gloo/barrier.h>
 #include <gloo/broadcast.h>
+#include <gloo/gather.h>
 #include <gloo/math.h>
 #include <gloo/reduce.h>
 #include <gloo/rendezvous/context.h>
@@ -126,6 +127,13 @@ class Gloo final : public Contender {
         options.setInput(send, all);
         options.setOutput(recv, all);
         return ::gloo::alltoall(options);
+      }
+      case UMBEL_GATHER: {
+        ::gloo::GatherOptions options(context_);
+        options.setInput(send, n);
+        if (recv != nullptr) options.setOutput(recv, all);
+        options.setRoot(call.extent.root);
+        return ::gloo::gather(options);
       }
       case UMBEL_BARRIER: {
         ::gloo::BarrierOptions options(context_);

@@ -13,6 +13,9 @@ readonly umbel_packages=(
 # The other libraries that Umbel is compared with, and what measures and draws: for scripts/compare and its tests.
 # shellcheck disable=SC2034 # the scripts that source this use it
 readonly umbel_peer_packages=(mpich libmpich-dev libgloo-dev iperf3 python3-matplotlib python3-tqdm)
+# What counts instructions and system calls, for scripts/test.
+# shellcheck disable=SC2034
+readonly umbel_count_packages=(valgrind strace)
 
 say() { printf '%s\n' "== $*"; }
 

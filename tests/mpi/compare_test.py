@@ -57,6 +57,12 @@ def gloo_in_the_same_loop(_):
     check_cases(compare("--sizes", "8,100K", "--peers", "mpi,gloo")[1:], ["mpi", "gloo", "umbel"], [8, 102400])
 
 
+def gather(_):
+    peers = ["mpi", "gloo"] if MPICH else ["mpi"]
+    (_, case) = compare("--sizes", "4K", "--collectives", "gather", "--peers", ",".join(peers))
+    expect([score["name"] for score in case["scores"]] == [*peers, "umbel"] and all(score["wrong"] == 0 for score in case["scores"]), f"{case}")
+
+
 def mpich(_):
     if not MPICH:
         return
@@ -104,5 +110,5 @@ def limits_of_memory(_):
     expect(all(1e6 < row[f"{work}_bytes_per_s"] < 1e13 for row in limits["exchange"] for work in ("copy", "add")), f"{limits}")
 
 
-main([seven_collectives_beside_the_host_mpi, gloo_in_the_same_loop, mpich, each_algorithm_forced, registered_buffers, wrong_data_is_found, bad_options,
+main([seven_collectives_beside_the_host_mpi, gloo_in_the_same_loop, gather, mpich, each_algorithm_forced, registered_buffers, wrong_data_is_found, bad_options,
       limits_of_memory])

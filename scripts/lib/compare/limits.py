@@ -53,7 +53,7 @@ def least_time(layout, collective, size, memory, link):
         share = (n - 1) / n
         per_node = {
             "all_reduce": 2 * size * share, "all_gather": size * share, "reduce_scatter": size * share, "broadcast": size,
-            "reduce": size, "all_to_all": layout.ranks_per_node * size * share, "barrier": 0,
+            "reduce": size, "all_to_all": layout.ranks_per_node * size * share, "gather": size * share, "barrier": 0,
         }[collective]
         return max(math.ceil(math.log2(n)) * link.latency_s, per_node / link.bytes_per_s)
     if collective == "barrier":
@@ -61,7 +61,7 @@ def least_time(layout, collective, size, memory, link):
     p = layout.ranks
     copies, adds = {
         "all_reduce": (p - 1, p - 1), "broadcast": (p - 1, 0), "reduce": (0, p - 1), "all_gather": (p, 0),
-        "reduce_scatter": (0, p - 1), "all_to_all": (p, 0),
+        "reduce_scatter": (0, p - 1), "all_to_all": (p, 0), "gather": (1, 0),
     }[collective]
     workers = min(memory.cores, p)
     busy = (copies * size / memory.rate("copy", size) + adds * size / memory.rate("add", size)) / workers

@@ -18,7 +18,8 @@ import peers
 import picture
 import results
 
-COLLECTIVES = ["all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"]
+COLLECTIVES = ["all_reduce", "broadcast", "reduce", "all_gather", "reduce_scatter", "all_to_all", "gather", "barrier"]
+QUICK_COLLECTIVES = [name for name in COLLECTIVES if name != "gather"]  # which is here for the cliffs
 QUICK_SIZES = "8,4K,64K,1M,4M"
 FULL_SIZES = "8,64,256,1K,4K,16K,64K,256K,1M,4M,16M,64M"
 LAUNCH_TIMEOUT_S = 1800
@@ -31,7 +32,7 @@ def parse_arguments():
         "the limit that memory and links set. The nodes are those of scripts/cluster, which needs root.")
     parser.add_argument("--quick", action="store_true", help="five sizes, one turn, five minutes (else twelve sizes and three turns: hours)")
     parser.add_argument("--layouts", default=",".join(names), help=f"comma-separated, of {', '.join(names)}")
-    parser.add_argument("--collectives", default=",".join(COLLECTIVES), help="comma-separated")
+    parser.add_argument("--collectives", help=f"comma-separated, of {', '.join(COLLECTIVES)} (all; without gather if quick)")
     parser.add_argument("--sizes", help="comma-separated: 8,64K,4M")
     parser.add_argument("--turns", type=int, help="launches of each kind")
     parser.add_argument("--seconds", type=float, help="for each library in each case of each turn")
@@ -40,7 +41,10 @@ def parse_arguments():
     parser.add_argument("--pictures", metavar="FOLDER", help="an SVG for each layout")
     options = parser.parse_args()
     options.layouts = _listed(parser, "layout", options.layouts, names)
-    options.collectives = _listed(parser, "collective", options.collectives, COLLECTIVES)
+    if options.collectives is None:
+        options.collectives = QUICK_COLLECTIVES if options.quick else COLLECTIVES
+    else:
+        options.collectives = _listed(parser, "collective", options.collectives, COLLECTIVES)
     options.layouts = [layout for layout in layouts.LAYOUTS if layout.name in options.layouts]
     options.sizes = options.sizes or (QUICK_SIZES if options.quick else FULL_SIZES)
     options.turns = options.turns or (1 if options.quick else 3)
@@ -113,6 +117,9 @@ def print_summary(summary):
         print(f"predicted time against measured, above 64 KB: {100 * summary['prediction_error_above_64K']:.0f} % off (median)")
     if "auto_within_10_percent" in summary:
         print(f"the automatic choice is within 10 % of the best algorithm in {100 * summary['auto_within_10_percent']:.0f} % of the cases")
+    print(f"cliffs: {len(summary['cliffs'])}{':' if summary['cliffs'] else ''}")
+    for cliff in summary["cliffs"]:
+        print(f"  {cliff['layout']} {cliff['collective']} of {cliff['size_bytes']} bytes: {cliff['umbel_us']:.2f} us, {cliff['than']}: {cliff['than_us']:.2f} us")
 
 
 def main():

@@ -2,10 +2,14 @@
 # Copyright (c) 2026, the Umbel authors
 """From the lines of the launches to cases: medians over the turns, ratios within each launch, shares of the limit."""
 import collections
+import itertools
 import math
 import statistics
 
 BEHIND = 0.95
+FALLS = 0.8  # of the time of the next smaller size
+# A collective, and two that do the same one after the other: of the same size, as sizes are counted here.
+COMPOSED = {"all_reduce": ("reduce", "broadcast"), "all_gather": ("gather", "broadcast")}
 
 
 class Cases:
@@ -68,6 +72,28 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
+def cliffs(cases):
+    """Where a larger call takes less time than a smaller one, by more than noise, and where a collective is behind two others
+    that come to the same (of those that were measured)."""
+    time_of = {(case["layout"], case["collective"], case["size_bytes"]): case["umbel_us"] for case in cases}
+    found = []
+
+    def note(key, than, than_us):
+        layout, collective, size = key
+        found.append({"layout": layout, "collective": collective, "size_bytes": size, "umbel_us": time_of[key], "than": than, "than_us": than_us})
+
+    keys = sorted(time_of)
+    for smaller, larger in itertools.pairwise(keys):
+        if smaller[:2] == larger[:2] and time_of[larger] < FALLS * time_of[smaller]:
+            note(smaller, f"{larger[2]} bytes", time_of[larger])
+    for key in keys:
+        layout, collective, size = key
+        parts = [time_of.get((layout, part, size)) for part in COMPOSED.get(collective, ())]
+        if parts and None not in parts and sum(parts) < BEHIND * time_of[key]:
+            note(key, " + ".join(COMPOSED[collective]), sum(parts))
+    return found
+
+
 def summary(cases):
     """What the whole comparison comes to."""
     ranked = [case for case in cases if case["size_bytes"] > 65536 and case["predicted_us"]]
@@ -76,6 +102,7 @@ def summary(cases):
         "geometric_mean_best_peer": geometric_mean(case["ratio"] for case in cases),
         "geometric_mean_openmpi": geometric_mean(case["ratios"]["openmpi"] for case in cases if "openmpi" in case["ratios"]),
         "behind": [f"{case['layout']} {case['collective']} {case['size_bytes']}" for case in cases if case["behind"]],
+        "cliffs": cliffs(cases),
         "p99_not_worse": sum(case["umbel_p99_us"] <= case["peers_p99_us"][case["best_peer"]] for case in cases),
         "prediction_error_above_64K": statistics.median(
             abs(case["predicted_us"] / case["umbel_us"] - 1) for case in ranked) if ranked else None,

@@ -90,6 +90,31 @@ def the_summary(_):
     expect(summary["p99_not_worse"] == 0 and near(summary["prediction_error_above_64K"], 0.2), f"{summary}")
 
 
+def cliffs_of(**times):
+    """times: collective=[(size, us), …]"""
+    cases = [{"layout": "1x4", "collective": name, "size_bytes": size, "umbel_us": us} for name, pairs in times.items() for size, us in pairs]
+    return [(one["collective"], one["size_bytes"], one["umbel_us"], one["than"], one["than_us"]) for one in results.cliffs(cases)]
+
+
+def a_cliff_is_a_larger_call_that_takes_less(_):
+    expect(cliffs_of(broadcast=[(4096, 100), (8, 10), (65536, 79), (1 << 20, 70)]) == [("broadcast", 4096, 100, "65536 bytes", 79)], "in the order of sizes")
+    expect(cliffs_of(broadcast=[(8, 100), (4096, 81)]) == [], "noise")
+    expect(cliffs_of(broadcast=[(4096, 100)], reduce=[(8192, 10)]) == [], "another collective")
+
+
+def a_cliff_is_a_collective_behind_two_that_come_to_the_same(_):
+    parts = {"reduce": [(8, 30), (4096, 30)], "broadcast": [(8, 20), (4096, 30)], "gather": [(8, 10)]}
+    expect(cliffs_of(**parts, all_reduce=[(8, 60), (4096, 60)]) == [("all_reduce", 8, 60, "reduce + broadcast", 50)], "8 bytes alone")
+    expect(cliffs_of(**parts, all_gather=[(8, 32), (4096, 99)]) == [("all_gather", 8, 32, "gather + broadcast", 30)], "there is no gather of 4096 bytes")
+
+
+def the_summary_names_cliffs(_):
+    _, case = case_of((0, "one", [score("umbel", 10), score("openmpi", 20)]))
+    expect(results.summary([case, dict(case, size_bytes=2 << 20, umbel_us=1)])["cliffs"] ==
+           [{"layout": "1x4", "collective": "all_reduce", "size_bytes": 1 << 20, "umbel_us": 10, "than": f"{2 << 20} bytes", "than_us": 1}], "one")
+    expect(results.summary([case])["cliffs"] == [], "none")
+
+
 class Memory:
     cores = 2
     flag_hop_s = 3e-7
@@ -103,7 +128,7 @@ def limits_inside_a_node(_):
     size, memory = 1 << 20, Memory()
     copies, adds = size / 20e9, size / 10e9
     expected = {"all_reduce": (3 * copies + 3 * adds) / 2, "broadcast": 3 * copies / 2, "reduce": 3 * adds / 2,
-                "all_gather": 4 * copies / 2, "reduce_scatter": 3 * adds / 2, "all_to_all": 4 * copies / 2, "barrier": 3e-7}
+                "all_gather": 4 * copies / 2, "reduce_scatter": 3 * adds / 2, "all_to_all": 4 * copies / 2, "gather": copies / 2, "barrier": 3e-7}
     for collective, seconds in expected.items():
         found = limits.least_time(HOST, collective, size, memory, None)
         expect(near(found, seconds), f"{collective}: {found}, not {seconds}")
@@ -113,7 +138,7 @@ def limits_inside_a_node(_):
 def limits_between_nodes(_):
     link = types.SimpleNamespace(bytes_per_s=2e8, latency_s=1e-5)
     size = 1 << 24
-    expected = {"all_reduce": 1.5, "all_gather": 0.75, "reduce_scatter": 0.75, "broadcast": 1, "reduce": 1, "all_to_all": 1.5}
+    expected = {"all_reduce": 1.5, "all_gather": 0.75, "reduce_scatter": 0.75, "broadcast": 1, "reduce": 1, "all_to_all": 1.5, "gather": 0.75}
     for collective, bytes_per_byte in expected.items():
         found = limits.least_time(NODES, collective, size, Memory(), link)
         expect(near(found, bytes_per_byte * size / 2e8), f"{collective}: {found}")
@@ -129,4 +154,5 @@ def rates_lie_between_those_measured(_):
 
 main([ratios_are_taken_within_a_launch, behind_is_two_turns_of_three, what_a_peer_lacks_is_left_out, forced_algorithms_are_no_peers,
       registered_buffers_are_a_figure_of_their_own,
-      wrong_elements_are_counted, the_summary, limits_inside_a_node, limits_between_nodes, rates_lie_between_those_measured])
+      wrong_elements_are_counted, the_summary, a_cliff_is_a_larger_call_that_takes_less,
+      a_cliff_is_a_collective_behind_two_that_come_to_the_same, the_summary_names_cliffs, limits_inside_a_node, limits_between_nodes, rates_lie_between_those_measured])
