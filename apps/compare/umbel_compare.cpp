@@ -141,7 +141,8 @@ Contenders peers_of(const Options& options, Session& session) {
 #ifdef UMBEL_COMPARE_ONECCL
     if (peer == "oneccl") all.push_back(make_oneccl(session));
 #else
-    if (peer == "oneccl") throw std::runtime_error("this program was built without oneCCL (scripts/compare --with-pypi)");
+    if (peer == "oneccl")
+      throw std::runtime_error("this program was built without oneCCL (scripts/compare --with-pypi)");
 #endif
   }
   return all;
