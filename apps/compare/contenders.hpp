@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright (c) 2026, the Umbel authors
 //
-// Who takes part in a comparison: Umbel as it comes, Umbel with one algorithm forced, the host MPI, Gloo.
+// Who takes part in a comparison: Umbel as it comes, Umbel with one algorithm forced, the host MPI, Gloo,
+// oneCCL.
 #pragma once
 
 #include <memory>
@@ -43,5 +44,7 @@ std::shared_ptr<Contender> make_umbel(Comm& comm, const std::string& name, const
 std::shared_ptr<Contender> make_host_mpi(bench::Session& session, const std::string& name);
 /// Collective. Gloo over TCP. @param interface  of the network, "eth0"
 std::shared_ptr<Contender> make_gloo(bench::Session& session, const std::string& interface);
+/// Collective. oneCCL for the CPU, with what CCL_* say.
+std::shared_ptr<Contender> make_oneccl(bench::Session& session);
 
 }  // namespace umbel::compare

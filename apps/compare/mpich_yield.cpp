@@ -19,8 +19,13 @@ struct Range {
   std::uintptr_t end = 0;
 };
 
+/// Debian calls it libmpich, others libmpi.
+bool is_mpich(const char* path) {
+  return std::strstr(path, "/libmpich.so") != nullptr || std::strstr(path, "/libmpi.so") != nullptr;
+}
+
 int find_mpich(dl_phdr_info* info, std::size_t, void* found) {
-  if (std::strstr(info->dlpi_name, "/libmpich.so") == nullptr) return 0;
+  if (!is_mpich(info->dlpi_name)) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;

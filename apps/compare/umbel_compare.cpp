@@ -77,9 +77,9 @@ Parsed parse(int argc, char** argv) {
   for (const bench::Collective* collective : all_collectives()) names.emplace_back(collective->traits.name);
   app.add_option("--collectives", o.collectives, "Comma-separated")->delimiter(',')->check(CLI::IsMember(names));
   app.add_option("--sizes", o.sizes, "Bytes of a call, comma-separated: 8,64K,4M")->delimiter(',');
-  app.add_option("--peers", o.peers, "mpi, gloo or none, comma-separated")
+  app.add_option("--peers", o.peers, "mpi, gloo, oneccl or none, comma-separated")
       ->delimiter(',')
-      ->check(CLI::IsMember({"mpi", "gloo", "none"}));
+      ->check(CLI::IsMember({"mpi", "gloo", "oneccl", "none"}));
   app.add_option("--mpi-name", o.mpi_name, "What the host MPI is called in the results");
   app.add_option("--interface", o.interface, "The network interface that Gloo uses");
   app.add_flag("--algorithms", o.algorithms, "Also each of Umbel's algorithms, forced");
@@ -137,6 +137,12 @@ Contenders peers_of(const Options& options, Session& session) {
     if (peer == "gloo") all.push_back(make_gloo(session, options.interface));
 #else
     if (peer == "gloo") throw std::runtime_error("this program was built without Gloo (Debian package libgloo-dev)");
+#endif
+#ifdef UMBEL_COMPARE_ONECCL
+    if (peer == "oneccl") all.push_back(make_oneccl(session));
+#else
+    if (peer == "oneccl")
+      throw std::runtime_error("this program was built without oneCCL (scripts/compare --with-pypi)");
 #endif
   }
   return all;
@@ -200,7 +206,8 @@ int run(const Options& options, Session& session) {
 
 /// MPI's end.
 void leave(Session& session, [[maybe_unused]] int status) {
-#ifdef MPICH  // 4.0 over UCX and TCP: MPI_Finalize waits for ever when some ranks are later than others
+#if defined(MPICH) && !defined(I_MPI_VERSION)
+  // 4.0 over UCX and TCP: MPI_Finalize waits for ever when some ranks are later than others
   session.barrier();
   std::fflush(nullptr);
   std::_Exit(status);

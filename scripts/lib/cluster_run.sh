@@ -86,6 +86,8 @@ set_devices() {
   done
   export OMPI_MCA_oob_tcp_if_include=eth0
   export OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_plm_rsh_no_tree_spawn=1
+  # the same for Open MPI 5, whose launcher has variables of its own
+  export PRTE_MCA_prte_if_include=eth0 PRTE_MCA_plm_ssh_agent=$state/agent PRTE_MCA_plm_ssh_no_tree_spawn=1
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export UCX_LOG_LEVEL=${UCX_LOG_LEVEL:-error}
 }
@@ -106,7 +108,7 @@ passed_variables() {
 place_ranks() {
   local node file hosts=''
   if [[ -n $run_place ]]; then
-    [[ $run_mpi == openmpi ]] || die 125 "--place is for Open MPI; --hosts n0:2,n1:1 for both"
+    [[ $run_mpi == openmpi ]] || die 125 "--place is for Open MPI; --hosts n0:2,n1:1 for all"
     file=$state/place.$(cksum <<<"$run_place" | tr ' ' -)
     tr ',' '\n' <<<"$run_place" >"$file"
     mpirun_placement=(--hostfile "$file" --map-by seq)
@@ -119,8 +121,15 @@ place_ranks() {
     done
     run_hosts=$hosts
   fi
-  mpirun_placement=(-H "$run_hosts")
-  [[ $run_mpi == openmpi ]] || mpirun_placement=(-hosts "$run_hosts")
+  case $run_mpi in
+    openmpi) mpirun_placement=(-H "$run_hosts") ;;
+    mpich) mpirun_placement=(-hosts "$run_hosts") ;;
+    intel)
+      file=$state/place.$(cksum <<<"$run_hosts" | tr ' ' -)
+      tr ',' '\n' <<<"$run_hosts" >"$file"
+      mpirun_placement=(-machinefile "$file")
+      ;;
+  esac
   run_ranks=0
   for node in ${run_hosts//,/ }; do
     [[ $node =~ ^[a-z0-9]+(:[1-9][0-9]*)?$ ]] || die 125 "--hosts: expected n0:3,n1:2, not \"$run_hosts\""
@@ -138,11 +147,11 @@ check_hosts() {
 }
 
 parse_run() {
-  run_mpi=openmpi run_ppn=1 run_nodes='' run_hosts='' run_place='' run_count='' mpirun_options=()
+  run_mpi=openmpi run_mpirun='' run_ppn=1 run_nodes='' run_hosts='' run_place='' run_count='' mpirun_options=()
   while [[ $# -gt 0 && $1 != -- ]]; do
     case $1 in
-      --mpi=* | --ppn=* | --nodes=* | --hosts=* | --place=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
-      --mpi | --ppn | --nodes | --hosts | --place)
+      --mpi=* | --mpirun=* | --ppn=* | --nodes=* | --hosts=* | --place=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+      --mpi | --mpirun | --ppn | --nodes | --hosts | --place)
         [[ $# -ge 2 ]] || die 125 "$1 needs a value"
         printf -v "run_${1#--}" '%s' "$2"
         shift 2
@@ -157,34 +166,45 @@ parse_run() {
   [[ $# -ge 2 ]] || die 125 "usage: scripts/cluster run [--ppn P] [MPIRUN OPTIONS] -- COMMAND …"
   shift
   run_command=("$@")
-  [[ $run_mpi == @(openmpi|mpich) ]] || die 125 "--mpi \"$run_mpi\": openmpi or mpich"
+  [[ $run_mpi == @(openmpi|mpich|intel) ]] || die 125 "--mpi \"$run_mpi\": openmpi, mpich or intel"
   [[ $run_ppn =~ ^[1-9][0-9]{0,3}$ ]] || die 125 "--ppn \"$run_ppn\": expected a number of ranks, e.g. 2"
   [[ $run_nodes =~ ^([1-9][0-9]{0,1})?$ ]] || die 125 "--nodes \"$run_nodes\": expected a number of nodes"
 }
 
+# The launcher of --mpi, and its options: the array launcher.
+choose_launcher() {
+  local mpirun=$run_mpirun
+  case $run_mpi in
+    openmpi)
+      [[ -n $mpirun ]] || mpirun=$(command -v mpirun.openmpi || command -v mpirun) || die 125 "no mpirun (Debian package openmpi-bin)"
+      launcher=("$mpirun" --oversubscribe --bind-to none)
+      ;;
+    mpich)
+      [[ -n $mpirun ]] || mpirun=$(command -v mpiexec.mpich) || die 125 "no mpiexec.mpich (Debian package mpich)"
+      launcher=("$mpirun" -launcher ssh -launcher-exec "$state/agent" -iface eth0 -bind-to none)
+      ;;
+    intel)
+      [[ -n $mpirun ]] || mpirun=$(command -v mpiexec.hydra) || die 125 "no mpiexec.hydra: --mpirun PATH"
+      launcher=("$mpirun" -launcher ssh -launcher-exec "$state/agent" -iface eth0)
+      ;;
+  esac
+  [[ -x $mpirun ]] || die 125 "--mpirun \"$mpirun\": no program"
+}
+
 cluster_run() {
-  local name mpirun launcher variables=() values=()
+  local name launcher variables=() values=()
   parse_run "$@"
   need_cluster
   [[ -z $run_nodes || $run_nodes -le $(config_value nodes) ]] || die 125 "--nodes $run_nodes: the cluster has $(config_value nodes)"
   check_hosts
   set_devices
   for name in $(passed_variables); do
-    [[ $run_mpi == mpich ]] || variables+=(-x "$name") # MPICH passes on all there are
+    [[ $run_mpi != openmpi ]] || variables+=(-x "$name") # the others pass on all there are
     values+=("${!name}")
   done
   place_ranks
-  case $run_mpi in
-    openmpi)
-      mpirun=$(command -v mpirun.openmpi || command -v mpirun) || die 125 "no mpirun (Debian package openmpi-bin)"
-      launcher=("$mpirun" --oversubscribe --bind-to none)
-      ;;
-    mpich)
-      mpirun=$(command -v mpiexec.mpich) || die 125 "no mpiexec.mpich (Debian package mpich)"
-      launcher=("$mpirun" -launcher ssh -launcher-exec "$state/agent" -iface eth0 -bind-to none)
-      ;;
-  esac
+  choose_launcher
   [[ -n $run_count ]] || variables+=(-n "$run_ranks")
-  expose_paths "head $(node_names)" "${run_command[@]}" "${mpirun_options[@]}" "${values[@]}"
+  expose_paths "head $(node_names)" "${launcher[0]}" "${run_command[@]}" "${mpirun_options[@]}" "${values[@]}"
   enter head bash "$lib/cluster_mpirun" "${launcher[@]}" "${mpirun_placement[@]}" "${variables[@]}" "${mpirun_options[@]}" "${run_command[@]}"
 }

@@ -37,6 +37,17 @@ test_run() {
   exits 'bad --ppn' 125 cluster run --ppn many -- true
   exits 'more nodes than there are' 125 cluster run --nodes 4 -- true
   exits 'no command' 125 cluster run --ppn 2
+  exits 'no such MPI' 125 cluster run --mpi lam -- true
+  exits 'no such launcher' 125 cluster run --mpirun /no/such/mpirun -- true
+}
+
+test_launcher() {
+  local folder
+  folder=$(mktemp -d)
+  printf '#!/bin/sh\necho mine >&2\nexec %s "$@"\n' "$(command -v mpirun.openmpi || command -v mpirun)" >"$folder/mpirun"
+  chmod +x "$folder/mpirun"
+  check 'a launcher of the caller' $'mine\nn1' "$(cluster run --mpirun "$folder/mpirun" --hosts n1:1 -- hostname 2>&1)"
+  rm -r "$folder"
 }
 
 test_placement() {
@@ -82,6 +93,7 @@ test_killed() {
 up_or_skip --nodes 3
 test_exec
 test_run
+test_launcher
 test_placement
 test_variables
 test_killed

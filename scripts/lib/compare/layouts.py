@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Umbel authors
-"""Where ranks run: on this host, or on nodes of the virtual cluster. And how a program is started there."""
+"""Where ranks run: on this host, or on nodes of the virtual cluster."""
 import contextlib
 import dataclasses
 import os
 import pathlib
-import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -71,34 +70,3 @@ def up(layout, log):
 def inside(layout, node, command):
     """The command line of a command on one node."""
     return command if layout.nodes == 1 else cluster(layout, "exec", node, "--", *command)
-
-
-def launch(layout, mpi, command):
-    """The command line of a program on all ranks. mpi: "openmpi" or "mpich"."""
-    binding = "core" if not layout.oversubscribed else "none"
-    if layout.nodes > 1:
-        return cluster(layout, "run", "--mpi", mpi, "--ppn", str(layout.ranks_per_node), "--", *command)
-    if mpi == "mpich":
-        return [_program("mpiexec.mpich"), "-bind-to", binding, "-n", str(layout.ranks), *command]
-    return [_program("mpirun.openmpi", "mpirun"), "--oversubscribe", "--bind-to", binding, "-n", str(layout.ranks), *command]
-
-
-def environment(layout, extra):
-    """For a launch: memory is given back to the system by no library (page faults cost more than messages here), and
-    Open MPI yields where ranks share cores."""
-    env = dict(os.environ)
-    env.update({"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20)})
-    env.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "UCX_LOG_LEVEL": "error"})
-    if layout.nodes == 1:
-        env.update({"OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_MCA_oob_tcp_if_include": "lo", "UCX_NET_DEVICES": "lo"})
-    if layout.oversubscribed:
-        env["OMPI_MCA_mpi_yield_when_idle"] = "1"
-    env.update(extra)
-    return env
-
-
-def _program(*names):
-    for name in names:
-        if path := shutil.which(name):
-            return path
-    raise SystemExit(f"there is no {names[0]}")

@@ -46,6 +46,19 @@ class Link:
         self.raw = {"goodput_bytes_per_s": goodputs, "latency_s": self.latency_s}
 
 
+class Limits:
+    """Of this machine now, and of the links of a layout's nodes, which are up."""
+
+    def __init__(self, layout):
+        self._layout = layout
+        self._memory = Memory()
+        self._link = Link(layout) if layout.nodes > 1 else None
+        self.raw = {"memory": self._memory.raw, "link": self._link and self._link.raw}
+
+    def least_time(self, collective, size):
+        return least_time(self._layout, collective, size, self._memory, self._link)
+
+
 def least_time(layout, collective, size, memory, link):
     """Seconds. size: bytes of a buffer, or of all shares."""
     if layout.nodes > 1:

@@ -7,34 +7,34 @@ import subprocess
 import tempfile
 import threading
 
+import launching
 import layouts
+from launching import MPICH, OPENMPI
 
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    mpi: str  # whose mpirun
+    mpi: launching.Mpi
     name: str  # of the host MPI, in the results
     peers: str = "mpi"
-    registered: bool = False  # Umbel's buffers come from umbel_mem_alloc
+    flags: tuple = ()  # of umbel_compare
     environment: dict = dataclasses.field(default_factory=dict)
-
-    @property
-    def program(self):
-        return layouts.BIN / ("umbel_compare" if self.mpi == "openmpi" else "umbel_compare_mpich")
-
+    optional: bool = False  # a failure is said, and the comparison goes on without it
 
 
 LAUNCHES = [
-    Launch("openmpi", "openmpi", peers="mpi,gloo"),
-    Launch("openmpi", "openmpi_han", environment={"OMPI_MCA_coll_han_priority": "100"}),
-    Launch("openmpi", "openmpi_ucx", environment={"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}),
-    Launch("mpich", "mpich"),
+    Launch(OPENMPI, "openmpi", peers="mpi,gloo"),
+    Launch(OPENMPI, "openmpi_han", environment={"OMPI_MCA_coll_han_priority": "100"}),
+    Launch(OPENMPI, "openmpi_ucx", environment={"OMPI_MCA_pml": "ucx", "OMPI_MCA_pml_ucx_tls": "any", "OMPI_MCA_pml_ucx_devices": "any"}),
+    Launch(MPICH, "mpich"),
 ]
 # On one host only: between nodes the network has its own copy of everything.
-REGISTERED = Launch("openmpi", "umbel_registered", peers="none", registered=True)
+REGISTERED = Launch(OPENMPI, "umbel_registered", peers="none", flags=("--registered",))
+ALGORITHMS = Launch(OPENMPI, "algorithms", peers="none", flags=("--algorithms",))
 TITLES = {
-    "openmpi": "Open MPI", "openmpi_han": "Open MPI, HAN", "openmpi_ucx": "Open MPI over UCX",
-    "mpich": "MPICH", "gloo": "Gloo", "umbel": "Umbel", "umbel_registered": "Umbel, registered",
+    "openmpi": "Open MPI", "openmpi_han": "Open MPI, HAN", "openmpi_ucx": "Open MPI over UCX", "mpich": "MPICH", "gloo": "Gloo",
+    "openmpi5": "Open MPI 5", "mpich5": "MPICH 5", "intel": "Intel MPI", "oneccl": "oneCCL",
+    "umbel": "Umbel", "umbel_registered": "Umbel, registered", "algorithms": "Umbel's algorithms",
 }
 
 
@@ -44,19 +44,14 @@ class Failed(Exception):
 
 def run(layout, launch, options, timeout, on_line):
     """Starts the launch and calls on_line(document) for each line of its output. @throws Failed"""
-    prefix = []
-    if launch.mpi == "mpich" and layout.oversubscribed:
-        # for the ranks, not for mpiexec and all that it starts; by its name, since blanks would part a path
-        prefix = ["env", f"LD_LIBRARY_PATH={layouts.BIN.parent / 'lib'}", "LD_PRELOAD=libumbel_mpich_yield.so"]
-    arguments = ["--peers", launch.peers, "--mpi-name", launch.name, "--interface", layout.interfaces[0], *options]
-    if launch.registered:
-        arguments.append("--registered")
-    environment = layouts.environment(layout, launch.environment)
-    command = layouts.launch(layout, launch.mpi, [*prefix, str(launch.program), *arguments])
+    arguments = ["--peers", launch.peers, "--mpi-name", launch.name, "--interface", layout.interfaces[0], *launch.flags, *options]
+    environment = launching.environment(layout, launch.mpi, launch.environment)
+    command = launching.command(layout, launch.mpi, arguments)
+    timed_out = threading.Event()
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                               text=True, cwd=layouts.ROOT) as process:
-            timer = threading.Timer(timeout, process.terminate)
+            timer = threading.Timer(timeout, lambda: (timed_out.set(), process.terminate()))
             timer.start()
             try:
                 for line in process.stdout:
@@ -70,4 +65,5 @@ def run(layout, launch, options, timeout, on_line):
         errors.seek(0)
         said = errors.read()
     if process.returncode != 0:
-        raise Failed(f"{layout.name}, {launch.name}: exit status {process.returncode} of {' '.join(command)}\n{said.strip()}")
+        end = f"not done after {timeout:.0f} s" if timed_out.is_set() else f"exit status {process.returncode}"
+        raise Failed(f"{layout.name}, {launch.name}: {end}\n{' '.join(command)}\n{said.strip()}")

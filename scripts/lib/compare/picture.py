@@ -6,9 +6,13 @@ matplotlib.use("Agg")
 matplotlib.rcParams["svg.fonttype"] = "none"  # text, not outlines: a third of the size
 from matplotlib import pyplot
 
+import results
 from peers import TITLES
 
-COLORS = {"umbel": "#d62728", "openmpi": "#1f77b4", "openmpi_han": "#17becf", "openmpi_ucx": "#2ca02c", "mpich": "#9467bd", "gloo": "#8c564b"}
+COLORS = {
+    "umbel": "#d62728", "umbel_registered": "#ff9896", "openmpi": "#1f77b4", "openmpi_han": "#17becf", "openmpi_ucx": "#2ca02c",
+    "openmpi5": "#aec7e8", "mpich": "#9467bd", "mpich5": "#c5b0d5", "intel": "#ff7f0e", "oneccl": "#ffbb78", "gloo": "#8c564b",
+}
 
 
 def bus_factor(collective, ranks):
@@ -22,12 +26,8 @@ def draw(layout, cases, path):
     for (left, right), collective in zip(axes, collectives):
         rows = sorted((case for case in cases if case["collective"] == collective), key=lambda case: case["size_bytes"])
         sizes = [row["size_bytes"] for row in rows]
-        lines = {"umbel": [row["umbel_us"] for row in rows]}
-        for name in TITLES:
-            if any(name in row["peers"] for row in rows):
-                lines[name] = [row["peers"].get(name, float("nan")) for row in rows]
-        for name, times in lines.items():
-            style = {"color": COLORS[name], "label": TITLES[name], "marker": ".", "linewidth": 2 if name == "umbel" else 1}
+        for name, times in results.curves(rows).items():
+            style = {"color": COLORS[name], "label": TITLES[name], "marker": ".", "linewidth": 2 if name.startswith("umbel") else 1}
             left.plot(sizes, times, **style)
             factor = bus_factor(collective, layout.ranks)
             right.plot(sizes, [size * factor / us / 1e3 for size, us in zip(sizes, times)], **style)
