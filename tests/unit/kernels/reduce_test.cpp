@@ -329,20 +329,5 @@ TEST(Operators, AreRefusedWhereTheyDoNotServe) {
   EXPECT_EQ(refused, 21 * 13 - 134);
 }
 
-TEST(Copy, ToItselfAndElsewhere) {
-  for (std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{4097}}) {
-    GuardedBuffer from(bytes, 3);
-    GuardedBuffer to(bytes, 5);
-    for (std::size_t i = 0; i < bytes; ++i) from.set(DType::uint8, i, i % 251);
-    copy(to.data(), from.data(), bytes);
-    copy(from.data(), from.data(), bytes);
-    for (std::size_t i = 0; i < bytes; ++i) {
-      ASSERT_EQ(to.get(DType::uint8, i), i % 251);
-      ASSERT_EQ(from.get(DType::uint8, i), i % 251);
-    }
-    EXPECT_TRUE(to.guards_intact());
-  }
-}
-
 }  // namespace
 }  // namespace umbel::kernels
