@@ -127,6 +127,9 @@ void Executor::start(const Plan& plan, const Call& call) {
              .binding = &plan.binding,
              .consumed = loaded.consumed.data(),
              .signalled = loaded.signalled.data()};
+    // Where the network need not be moved a step may be long: process_vm_readv is slow in small parts.
+    constexpr std::uint64_t kLongStep = 1U << 20U;
+    if (!members_.transport) view_.limits.bytes = kLongStep;
     running_ = &loaded;
     live_ = loaded.lanes.size();
   });

@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr std::size_t kBytes = 512U << 10U;
+constexpr std::size_t kPart = 64U << 10U;
 constexpr std::size_t kCacheBytes = 16U << 10U;
 constexpr int kTries = 5;
 constexpr int kRoundTrips = 32;
@@ -42,7 +43,8 @@ double best_of(Work&& work) {
 
 /// One rank's numbers.
 struct Sample {
-  double copy = 0, cache = 0, fold = 0, read = 0, direct = 0, flag = 0, message = 0, post = 0, wire = 0, l2_bytes = 0;
+  double copy = 0, cache = 0, fold = 0, read = 0, handed = 0, direct = 0, flag = 0, message = 0, post = 0, wire = 0,
+         l2_bytes = 0;
 };
 
 double median(const std::vector<Sample>& samples, double Sample::*field, double otherwise) {
@@ -69,15 +71,14 @@ void measure_memory(Members& members, Sample& sample) {
 /// Time for a byte of `read(offset, bytes)`, which reads what a neighbour has written: each part once, as in a call,
 /// since to read it again would find it in the own cache.
 template <class Read>
-double best_of_parts(Read&& read) {
-  constexpr std::size_t kPart = 64U << 10U;
+double best_of_parts(std::size_t part, Read&& read) {
   double best = 1e9;
-  for (std::size_t offset = 0; offset + kPart <= kBytes; offset += kPart) {
+  for (std::size_t offset = 0; offset + part <= kBytes; offset += part) {
     const auto start = Clock::now();
-    read(offset, kPart);
+    read(offset, part);
     best = std::min(best, seconds(Clock::now() - start));
   }
-  return std::max(best, 1e-9) / kPart;
+  return std::max(best, 1e-9) / static_cast<double>(part);
 }
 
 /// The neighbour in the node, cyclically; −1 when alone.
@@ -87,19 +88,64 @@ Rank neighbour(const Members& members) {
   return peers[(static_cast<std::size_t>(members.shape.local_index(members.me)) + 1) % peers.size()];
 }
 
-/// @param peer_memory  kBytes of the neighbour's, of its own
-void measure_peer(Members& members, std::uint64_t peer_memory, bool direct, Sample& sample) {
+/// Waits until a flag has come to a value. False when that takes so long that the default is the better answer.
+bool await_flag(const std::atomic<std::uint64_t>& flag, std::uint64_t value) {
+  constexpr int kQuickLooks = 1000;
+  const auto end = Clock::now() + kPatience;
+  for (int looks = 0; flag.load(std::memory_order_acquire) < value; ++looks) {
+    if (looks < kQuickLooks) continue;
+    std::this_thread::yield();
+    if (Clock::now() > end) return false;
+  }
+  return true;
+}
+
+/// Time for a byte that all write to their window and read from the neighbour's, part after part, as in a call: cores
+/// that share a cache or a bus hinder each other then, which neither shows alone. 0 without an answer.
+double handed_over(Members& members, const Arena& neighbours) {
+  constexpr std::uint64_t kFirst = 1000;  // more than any value of measure_flag()
+  const Arena& own = members.own();
+  const std::byte* const source = own.slots(1);
+  std::byte* const into = own.slots(1) + kBytes;
+  std::vector<double> times;
+  for (std::size_t offset = 0; offset + kPart <= kBytes; offset += kPart) {
+    const std::uint64_t shown = kFirst + offset;
+    const auto start = Clock::now();
+    kernels::copy(own.slots(0) + offset, source + offset, kPart);
+    own.header().ping.store(shown, std::memory_order_release);
+    if (!await_flag(neighbours.header().ping, shown)) return 0;
+    kernels::copy(into, neighbours.slots(0) + offset, kPart);
+    times.push_back(seconds(Clock::now() - start) / kPart);
+  }
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+  return times[times.size() / 2];
+}
+
+/// @param crowded  more ranks than cores: they cannot all copy at the same time
+void measure_peer(Members& members, bool crowded, Sample& sample) {
   const Rank peer = neighbour(members);
   if (peer < 0) return;
   const Member& member = members.at(peer);
   std::byte* const into = members.own().slots(1);
   const std::byte* const window = member.arena.slots(0);
   sample.read =
-      best_of_parts([&](std::size_t offset, std::size_t bytes) { kernels::copy(into, window + offset, bytes); });
-  if (!direct) return;
-  sample.direct = member.same_process ? sample.read : best_of_parts([&](std::size_t offset, std::size_t bytes) {
-    net::cma_read(member.process.pid, peer_memory + offset, into, bytes);
-  });
+      best_of_parts(kPart, [&](std::size_t offset, std::size_t bytes) { kernels::copy(into, window + offset, bytes); });
+  if (!crowded) sample.handed = handed_over(members, member.arena);
+}
+
+/// By process_vm_readv, every second rank at a time: of two that read from each other at once neither shows what one
+/// alone can do. Large parts, as calls read them: the call itself takes long.
+/// @param peer_memory  kBytes of the neighbour's, of its own
+void measure_direct(Members& members, std::uint64_t peer_memory, bool odd, Sample& sample) {
+  const Rank peer = neighbour(members);
+  if (peer < 0 || (members.shape.local_index(members.me) % 2 != 0) != odd) return;
+  const Member& member = members.at(peer);
+  std::byte* const into = members.own().slots(1);
+  constexpr std::size_t kLargePart = 256U << 10U;
+  sample.direct =
+      member.same_process ? sample.read : best_of_parts(kLargePart, [&](std::size_t offset, std::size_t bytes) {
+        net::cma_read(member.process.pid, peer_memory + offset, into, bytes);
+      });
 }
 
 /// The first two ranks of each node pass a flag to and fro.
@@ -112,20 +158,11 @@ void measure_flag(Members& members, Sample& sample) {
   // Both may still be on one core, where the bootstrap's yields have left them: who sleeps wakes up on an idle one.
   constexpr auto kMoment = 50us;
   if (place == 1) std::this_thread::sleep_for(kMoment);
-  const auto end = Clock::now() + kPatience;
-  auto await = [&](std::uint64_t value) {
-    for (int looks = 0; mine.load(std::memory_order_acquire) < value; ++looks) {
-      if (looks < 1000) continue;
-      std::this_thread::yield();
-      if (Clock::now() > end) return false;
-    }
-    return true;
-  };
   double best = 1e9;
   for (std::uint64_t k = 1; k <= kRoundTrips; ++k) {
     const auto start = Clock::now();
     if (place == 0) theirs.store(k, std::memory_order_release);
-    if (!await(k)) return;
+    if (!await_flag(mine, k)) return;
     if (place == 1) theirs.store(k, std::memory_order_release);
     best = std::min(best, seconds(Clock::now() - start) / 2);
   }
@@ -245,8 +282,12 @@ Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct,
     if (peer >= 0) kernels::copy(members.own().slots(1), members.at(peer).arena.slots(0), kBytes);  // maps its pages
   });
   agree(bootstrap, "write what its neighbour reads", [&] { std::memset(members.own().slots(0), 2, kBytes); });
-  agree(bootstrap, "measure its neighbour's memory",
-        [&] { measure_peer(members, peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)], direct, sample); });
+  agree(bootstrap, "measure its neighbour's memory", [&] { measure_peer(members, ranks_per_core > 1, sample); });
+  for (const bool odd : {false, true}) {
+    if (!direct) continue;
+    const std::uint64_t memory = peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)];
+    agree(bootstrap, "measure its neighbour's own memory", [&] { measure_direct(members, memory, odd, sample); });
+  }
   agree(bootstrap, "measure the network", [&] {
     if (members.transport) NetMeasurement(members).run(sample);
   });
@@ -263,6 +304,9 @@ Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct,
                   .net_beta = median(all, &Sample::wire, otherwise.net_beta),
                   .cache_bytes = median(all, &Sample::l2_bytes, otherwise.cache_bytes),
                   .ranks_per_core = std::max(1.0, ranks_per_core)};
+  // What a hand-over takes beside the copy that it begins with.
+  const double handed = median(all, &Sample::handed, 0);
+  result.model.local_beta = std::max(result.model.local_beta, handed - result.model.copy_beta);
   result.cache_beta = median(all, &Sample::cache, otherwise.copy_beta);
   return result;
 }
