@@ -70,6 +70,10 @@ struct Member {
   bool connected = false;                ///< this rank has opened an endpoint to it
 
   void ring_bell() const noexcept { ring(*bell, process); }
+  /// Where the caller has made a fence after its signal.
+  void ring_bell_fenced() const noexcept {
+    if (bell->sleepers.load(std::memory_order_relaxed) != 0) wake(*bell, process);
+  }
   /// After a signal by `signaller`: unless the rank sleeps until others have signalled.
   void ring_bell(Rank signaller) const noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -126,12 +126,11 @@ void OneStepCalls::ring_who_waits_for_this() const {
   const bool from_root = comes_from_root(args_->collective), to_root = goes_to_root(args_->collective);
   if (from_root && members_.me != args_->root) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  const auto has_come = [this](const Member& member) {
-    return member.arena.line(call_->seq).seq.load(std::memory_order_relaxed) == call_->seq;
-  };
-  if (!from_root && !std::ranges::all_of(members_.all, has_come)) return;
-  if (to_root) return members_.at(args_->root).ring_bell();
-  for (const Member& member : members_.all) member.ring_bell();
+  if (!from_root)
+    for (const Member& member : members_.all)
+      if (member.arena.line(call_->seq).seq.load(std::memory_order_relaxed) != call_->seq) return;
+  if (to_root) return members_.at(args_->root).ring_bell_fenced();
+  for (const Member& member : members_.all) member.ring_bell_fenced();
 }
 
 /// Is the rank's line of this call there?

@@ -139,7 +139,7 @@ TEST_P(Communicators, CyclesLeakNoDescriptorsAndNoMappings) {
     if (rank == 0) after = {descriptors(), mappings()};
   });
   EXPECT_THAT(outcome, Each(""));
-  EXPECT_EQ(after[0], before[0]);
+  EXPECT_LE(after[0], before[0]);  // the other rank may have had one open for a moment
   EXPECT_LE(after[1], before[1]);
 }
 

@@ -151,7 +151,7 @@ def a_cliff_is_a_collective_behind_two_that_come_to_the_same(_):
 
 
 def the_summary_names_cliffs(_):
-    _, case = case_of((0, "one", [score("umbel", 10), score("openmpi", 20)]))
+    case = case_of((0, "one", [score("umbel", 10), score("openmpi", 20)]))
     expect(results.summary([case, dict(case, size_bytes=2 << 20, umbel_us=1)])["cliffs"] ==
            [{"layout": "1x4", "collective": "all_reduce", "size_bytes": 1 << 20, "umbel_us": 10, "than": f"{2 << 20} bytes", "than_us": 1}], "one")
     expect(results.summary([case])["cliffs"] == [], "none")
