@@ -121,8 +121,7 @@ double handed_over(Members& members, const Arena& neighbours) {
   return times[times.size() / 2];
 }
 
-/// @param crowded  more ranks than cores: they cannot all copy at the same time
-void measure_peer(Members& members, bool crowded, Sample& sample) {
+void measure_peer(Members& members, Sample& sample) {
   const Rank peer = neighbour(members);
   if (peer < 0) return;
   const Member& member = members.at(peer);
@@ -130,7 +129,6 @@ void measure_peer(Members& members, bool crowded, Sample& sample) {
   const std::byte* const window = member.arena.slots(0);
   sample.read =
       best_of_parts(kPart, [&](std::size_t offset, std::size_t bytes) { kernels::copy(into, window + offset, bytes); });
-  if (!crowded) sample.handed = handed_over(members, member.arena);
 }
 
 /// By process_vm_readv, every second rank at a time: of two that read from each other at once neither shows what one
@@ -282,7 +280,11 @@ Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct,
     if (peer >= 0) kernels::copy(members.own().slots(1), members.at(peer).arena.slots(0), kBytes);  // maps its pages
   });
   agree(bootstrap, "write what its neighbour reads", [&] { std::memset(members.own().slots(0), 2, kBytes); });
-  agree(bootstrap, "measure its neighbour's memory", [&] { measure_peer(members, ranks_per_core > 1, sample); });
+  agree(bootstrap, "measure its neighbour's memory", [&] { measure_peer(members, sample); });
+  agree(bootstrap, "hand over memory", [&] {
+    // With more ranks than cores they cannot all copy at the same time.
+    if (peer >= 0 && ranks_per_core <= 1) sample.handed = handed_over(members, members.at(peer).arena);
+  });
   for (const bool odd : {false, true}) {
     if (!direct) continue;
     const std::uint64_t memory = peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)];
