@@ -68,7 +68,7 @@ class Participant {
   /// Goes on with operations that were started, unless a thread is inside a call and so does it itself; whether there
   /// are any left. The progress thread; does not wait.
   virtual bool go_on() noexcept = 0;
-  /// Its thread is about to sleep: whose signals could end its wait? It is rung for these alone.
+  /// Its thread is about to sleep: whose signals could end its wait? Signals of others do not ring it then.
   virtual void tell_awaited() noexcept = 0;
 };
 

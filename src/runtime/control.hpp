@@ -3,12 +3,11 @@
 //
 // What lies in a rank's window, one arena per communicator:
 //
-//   Header    done counter, failure flag, windows of registered memory, one control line per bank
-//   tokens    one per rank: nonzero while that rank may look into this arena
-//   mailboxes one per rank: what it sends to the owner outside of collectives
-//   pairs     per bank, one per rank: what the owner gives it and takes from it, of calls counted by pairs
-//   bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts from)
-//   bank 1    …
+//   Header    done counter, failure flag, whose signals are awaited, windows of registered memory, one control line per
+//   bank tokens    one per rank: nonzero while that rank may look into this arena mailboxes one per rank: what it sends
+//   to the owner outside of collectives pairs     per bank, one per rank: what the owner gives it and takes from it, of
+//   calls counted by pairs bank 0    semaphore cells, then slots (`slot_bytes`, what Binding::region_offset counts
+//   from) bank 1    …
 //
 // Operation n (from 1) uses bank n mod kBanks and starts only when every local peer has finished operation n − kBanks.
 // The layout is equal on all ranks, so a peer's cell is its window's base plus our own offset.

@@ -88,10 +88,9 @@ Rank neighbour(const Members& members) {
   return peers[(static_cast<std::size_t>(members.shape.local_index(members.me)) + 1) % peers.size()];
 }
 
-/// Waits until a flag has come to a value. False when that takes so long that the default is the better answer.
-bool await_flag(const std::atomic<std::uint64_t>& flag, std::uint64_t value) {
+/// Waits until a flag has come to a value. False when that takes to `end`: then the default is the better answer.
+bool await_flag(const std::atomic<std::uint64_t>& flag, std::uint64_t value, Clock::time_point end) {
   constexpr int kQuickLooks = 1000;
-  const auto end = Clock::now() + kPatience;
   for (int looks = 0; flag.load(std::memory_order_acquire) < value; ++looks) {
     if (looks < kQuickLooks) continue;
     std::this_thread::yield();
@@ -108,12 +107,13 @@ double handed_over(Members& members, const Arena& neighbours) {
   const std::byte* const source = own.slots(1);
   std::byte* const into = own.slots(1) + kBytes;
   std::vector<double> times;
+  const auto end = Clock::now() + kPatience;
   for (std::size_t offset = 0; offset + kPart <= kBytes; offset += kPart) {
     const std::uint64_t shown = kFirst + offset;
     const auto start = Clock::now();
     kernels::copy(own.slots(0) + offset, source + offset, kPart);
     own.header().ping.store(shown, std::memory_order_release);
-    if (!await_flag(neighbours.header().ping, shown)) return 0;
+    if (!await_flag(neighbours.header().ping, shown, end)) return 0;
     kernels::copy(into, neighbours.slots(0) + offset, kPart);
     times.push_back(seconds(Clock::now() - start) / kPart);
   }
@@ -156,11 +156,12 @@ void measure_flag(Members& members, Sample& sample) {
   // Both may still be on one core, where the bootstrap's yields have left them: who sleeps wakes up on an idle one.
   constexpr auto kMoment = 50us;
   if (place == 1) std::this_thread::sleep_for(kMoment);
+  const auto end = Clock::now() + kPatience;
   double best = 1e9;
   for (std::uint64_t k = 1; k <= kRoundTrips; ++k) {
     const auto start = Clock::now();
     if (place == 0) theirs.store(k, std::memory_order_release);
-    if (!await_flag(mine, k)) return;
+    if (!await_flag(mine, k, end)) return;
     if (place == 1) theirs.store(k, std::memory_order_release);
     best = std::min(best, seconds(Clock::now() - start) / 2);
   }
@@ -285,10 +286,9 @@ Measured measure(const net::Bootstrap& bootstrap, Members& members, bool direct,
     // With more ranks than cores they cannot all copy at the same time.
     if (peer >= 0 && ranks_per_core <= 1) sample.handed = handed_over(members, members.at(peer).arena);
   });
-  for (const bool odd : {false, true}) {
-    if (!direct) continue;
+  for (int turn = 0; turn < (direct ? 2 : 0); ++turn) {
     const std::uint64_t memory = peer < 0 ? 0 : addresses[static_cast<std::size_t>(peer)];
-    agree(bootstrap, "measure its neighbour's own memory", [&] { measure_direct(members, memory, odd, sample); });
+    agree(bootstrap, "measure its neighbour's own memory", [&] { measure_direct(members, memory, turn != 0, sample); });
   }
   agree(bootstrap, "measure the network", [&] {
     if (members.transport) NetMeasurement(members).run(sample);

@@ -77,6 +77,9 @@ struct Member {
   /// After a signal by `signaller`: unless the rank sleeps until others have signalled.
   void ring_bell(Rank signaller) const noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    ring_bell_fenced(signaller);
+  }
+  void ring_bell_fenced(Rank signaller) const noexcept {
     if (bell->sleepers.load(std::memory_order_acquire) == 0) return;
     if ((arena.header().awaited.load(std::memory_order_relaxed) & set_of(signaller)) != 0) wake(*bell, process);
   }

@@ -2,8 +2,6 @@
 // Copyright (c) 2026, the Umbel authors
 #include "runtime/one_step.hpp"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <exception>
@@ -17,7 +15,7 @@ namespace {
 
 constexpr int kMaxRanks = 64;
 constexpr std::size_t kMostShown = 16U << 10U;  ///< bytes of a rank; beyond, programs share the work
-constexpr std::size_t kMostRead = 64U << 10U;   ///< of all ranks, by each
+constexpr std::size_t kMostRead = 64U << 10U;   ///< shown by all ranks together
 constexpr int kQuickLooks = 100;                ///< at a node-mate's line before anything else is looked after
 
 bool comes_from_root(Collective collective) {
@@ -71,6 +69,9 @@ bool OneStepCalls::poll() {
   return true;
 }
 
+/// What a rank has to give: this rank's own where it is, which in-place is where it belongs.
+const std::byte* OneStepCalls::given_by(Rank rank) const { return rank == members_.me ? call_->input : shown_by(rank); }
+
 const std::byte* OneStepCalls::shown_by(Rank rank) const {
   const Arena& arena = members_.at(rank).arena;
   return in_line_ ? arena.line(call_->seq).payload : arena.slots(static_cast<int>(call_->seq % kBanks));
@@ -85,15 +86,15 @@ void OneStepCalls::finish() {
   std::byte* const output = call_->output;
   switch (args.collective) {
     case Collective::broadcast:
-      kernels::copy(output, shown_by(args.root), share);
+      kernels::copy(output, given_by(args.root), share);
       break;
     case Collective::scatter:
-      kernels::copy(output, shown_by(args.root) + own, share);
+      kernels::copy(output, given_by(args.root) + own, share);
       break;
     case Collective::all_gather:
     case Collective::gather:
       for (Rank rank = 0; rank < members_.size(); ++rank)
-        kernels::copy(output + static_cast<std::size_t>(rank) * share, shown_by(rank), share);
+        kernels::copy(output + static_cast<std::size_t>(rank) * share, given_by(rank), share);
       break;
     case Collective::all_to_all:
       for (Rank rank = 0; rank < members_.size(); ++rank)
@@ -152,7 +153,7 @@ void OneStepCalls::fold(std::size_t count) {
 void OneStepCalls::fold_as_tree(std::size_t count) {
   const std::size_t ranks = sources_.size();
   const std::size_t bytes = count * size_of(call_->dtype);
-  partials_.resize(ranks * bytes);
+  if (partials_.size() < ranks * bytes) partials_.resize(ranks * bytes);
   for (std::size_t step = 1; step < ranks; step *= 2) {
     const bool last = 2 * step >= ranks;
     for (std::size_t left = 0; left + step < ranks; left += 2 * step) {
@@ -171,9 +172,9 @@ void OneStepCalls::combine(std::byte* into, const void* const* sources, int sour
                     last ? static_cast<std::uint32_t>(sources_.size()) : 0);
     return;
   }
-  alignas(64) std::array<std::byte, 2 * kInlineBytes> scratch;
+  user_scratch_.resize(2 * kMostShown);
   const std::size_t size = size_of(call_->dtype);
-  kernels::fold_by_user(*call_->user, call_->dtype, into, source_count, count, scratch,
+  kernels::fold_by_user(*call_->user, call_->dtype, into, source_count, count, user_scratch_,
                         [&](int k, std::size_t first, std::size_t some, std::byte* to) {
                           std::memcpy(to, static_cast<const std::byte*>(sources[k]) + first * size, some * size);
                         });

@@ -37,6 +37,7 @@ class OneStepCalls {
   void publish(std::size_t bytes);
   void ring_who_waits_for_this() const;
   bool met(Rank rank);
+  const std::byte* given_by(Rank rank) const;
   const std::byte* shown_by(Rank rank) const;
   void finish();
   void fold(std::size_t count);
@@ -51,7 +52,9 @@ class OneStepCalls {
   bool in_line_ = true;               ///< the data of the present call, not in slots
   Rank next_ = 0, end_ = 0;           ///< whose lines are still to be seen
   std::vector<const void*> sources_;  ///< of a fold, by rank
-  std::vector<std::byte> partials_;   ///< of a fold in order; made when first needed
+  // Made when first needed:
+  std::vector<std::byte> partials_;      ///< of a fold in order
+  std::vector<std::byte> user_scratch_;  ///< of a caller's operator
 };
 
 }  // namespace umbel::runtime

@@ -263,8 +263,9 @@ Executor::Round Runner::finish() {
         (void)founded_.members.at(rank).arena.line(seq_).seq.load(std::memory_order_acquire);
   } else {
     ++one_way_;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     for (Rank rank : founded_.members.shape.peers_of(founded_.members.me))
-      founded_.members.at(rank).ring_bell(founded_.members.me);  // who waits for this rank's bank
+      founded_.members.at(rank).ring_bell_fenced(founded_.members.me);  // who waits for this rank's bank
   }
   return Executor::Round::finished;
 }

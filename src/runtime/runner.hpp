@@ -47,7 +47,10 @@ class Runner {
   bool networked() const { return phase_ == Phase::program && executor_.networked(); }
 
   /// Whose signals could let the call go on.
-  RankSet awaited() const { return phase_ == Phase::program ? executor_.awaited() : kAnyRank; }
+  RankSet awaited() const {
+    if (phase_ == Phase::lines) return {};  // the last to come rings, whoever it is
+    return phase_ == Phase::program ? executor_.awaited() : kAnyRank;
+  }
 
   std::uint64_t seq() const { return seq_; }
   const CallInfo& last_call() const { return last_; }

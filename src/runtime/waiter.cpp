@@ -35,14 +35,19 @@ constexpr double kOwn = 0.9;        ///< of the time awake that a rank gets whic
 /// shares cores by the time used, and gives one that goes on looking as much as those that it waits for.
 constexpr int kSharedYields = 4;
 
+/// Of a thread that ends: static objects may still make calls on it.
+thread_local bool ending = false;
+
 /// What the kernel says of the thread that made it, from the start of that thread. Made once a thread.
 class ThreadClock {
  public:
-  static const ThreadClock& of_this_thread() {
+  static std::chrono::nanoseconds held_up_here() noexcept {
+    if (ending) return 0ns;
     thread_local const ThreadClock clock;
-    return clock;
+    return clock.held_up();
   }
   ~ThreadClock() {
+    ending = true;
     if (fd_ >= 0) ::close(fd_);
   }
   ThreadClock(const ThreadClock&) = delete;
@@ -53,6 +58,9 @@ class ThreadClock {
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
   }
+
+ private:
+  ThreadClock() noexcept : fd_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
   /// Time that it could have run, had others not had its core; 0 for ever where the kernel does not count it.
   std::chrono::nanoseconds held_up() const noexcept {
     std::array<char, 96> text{};  // "ran held_up slices"; what it ran comes late
@@ -65,8 +73,6 @@ class ThreadClock {
     return std::chrono::nanoseconds(value);
   }
 
- private:
-  ThreadClock() noexcept : fd_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
   int fd_;
 };
 
@@ -86,7 +92,7 @@ void Waiter::look_for_others(Clock::time_point now) noexcept {
   if (now - looked_at_ < kLookEvery) return;
   looked_at_ = now;
   const std::chrono::nanoseconds ran = ThreadClock::ran();
-  const std::chrono::nanoseconds held_up = ThreadClock::of_this_thread().held_up();
+  const std::chrono::nanoseconds held_up = ThreadClock::held_up_here();
   const std::chrono::nanoseconds got = ran - ran_, awake = got + (held_up - held_up_);
   const std::thread::id thread = std::this_thread::get_id();
   if (thread == thread_ && awake < kEnough) return;

@@ -31,7 +31,7 @@ void copy_by_vectors(std::uint8_t* dst, const std::uint8_t* src, std::size_t byt
   for (; at + kUnroll * vector <= bytes; at += kUnroll * vector) {
     const auto a = hn::LoadU(d, src + at), b = hn::LoadU(d, src + at + vector);
     const auto c = hn::LoadU(d, src + at + 2 * vector), e = hn::LoadU(d, src + at + 3 * vector);
-    const auto store = [&](auto value, std::size_t place) {
+    const auto store = [&](auto value, std::size_t place) HWY_ATTR {
       if constexpr (past)
         hn::Stream(value, d, dst + at + place * vector);
       else
