@@ -207,13 +207,17 @@ int run(const Options& options, Session& session) {
 /// MPI's end.
 void leave(Session& session, [[maybe_unused]] int status) {
 #if defined(MPICH) && !defined(I_MPI_VERSION)
-  // 4.0 over UCX and TCP: MPI_Finalize waits for ever when some ranks are later than others
-  session.barrier();
-  std::fflush(nullptr);
-  std::_Exit(status);
-#else
-  session.finalize();
+  const std::string& host = session.places().front().host;
+  if (!std::ranges::all_of(session.places(), [&](const bench::RankPlace& place) { return place.host == host; })) {
+    // 4.0 over UCX and TCP: MPI_Finalize waits for ever when some ranks are later than others. Without it the launcher
+    // kills who is late: what comes of the run is told before.
+    session.barrier();
+    print_line(session, {{"status", status}});
+    std::fflush(nullptr);
+    std::_Exit(status);
+  }
 #endif
+  session.finalize();
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ def run(layout, launch, options, timeout, on_line):
     arguments = ["--peers", launch.peers, "--mpi-name", launch.name, "--interface", layout.interfaces[0], *launch.flags, *options]
     environment = launching.environment(layout, launch.mpi, launch.environment)
     command = launching.command(layout, launch.mpi, arguments)
-    timed_out = threading.Event()
+    timed_out, told = threading.Event(), None
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
                               text=True, cwd=layouts.ROOT) as process:
@@ -55,8 +55,13 @@ def run(layout, launch, options, timeout, on_line):
             timer.start()
             try:
                 for line in process.stdout:
-                    if line.startswith("{"):
-                        on_line(json.loads(line))
+                    if not line.startswith("{"):
+                        continue
+                    document = json.loads(line)
+                    if "status" in document:
+                        told = document["status"]
+                    else:
+                        on_line(document)
             except BaseException:
                 process.terminate()
                 raise
@@ -64,6 +69,7 @@ def run(layout, launch, options, timeout, on_line):
                 timer.cancel()
         errors.seek(0)
         said = errors.read()
-    if process.returncode != 0:
-        end = f"not done after {timeout:.0f} s" if timed_out.is_set() else f"exit status {process.returncode}"
+    status = process.returncode if told is None else told  # MPICH's launcher may kill ranks that leave later than others
+    if status != 0:
+        end = f"not done after {timeout:.0f} s" if timed_out.is_set() else f"exit status {status}"
         raise Failed(f"{layout.name}, {launch.name}: {end}\n{' '.join(command)}\n{said.strip()}")
