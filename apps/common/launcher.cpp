@@ -4,7 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
+
+#include "usage.hpp"
 
 namespace umbel::apps {
 
@@ -23,6 +27,20 @@ std::string lone_rank_problem(int ranks, const std::function<const char*(const c
   }
   const bool other_launcher = environment("OMPI_COMM_WORLD_SIZE") != nullptr || environment("PMI_SIZE") != nullptr;
   return other_launcher ? std::string{} : more_than_one("SLURM_STEP_NUM_TASKS");
+}
+
+std::optional<int> early_exit(CLI::App& app, int argc, char** argv, int rank, int ranks) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const UsageText usage = usage_text(app, error);
+    if (rank == 0) fmt::print(usage.wrong ? stderr : stdout, "{}", usage.text);
+    return usage.wrong ? kUsage : 0;
+  }
+  const std::string problem = lone_rank_problem(ranks, &std::getenv);
+  if (problem.empty()) return std::nullopt;
+  fmt::print(stderr, "{}\n", problem);
+  return kFailure;
 }
 
 }  // namespace umbel::apps

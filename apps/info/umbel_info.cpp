@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "common/launcher.hpp"
-#include "common/usage.hpp"
 #include "print.hpp"
 #include "umbel/umbel.hpp"
 #include "umbel/umbel_mpi.h"
@@ -26,8 +25,8 @@ namespace {
 
 using umbel::info::Description;
 
-constexpr int kUsage = 2;
-constexpr int kFailure = 3;
+using umbel::apps::kFailure;
+using umbel::apps::kUsage;
 
 std::string mpi_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
@@ -105,18 +104,7 @@ int main(int argc, char** argv) {
   bool as_json = false;
   app.add_flag("--json", as_json, "Print JSON");
   app.set_version_flag("--version", fmt::format("Umbel {} ({})", umbel_version(), umbel_revision()));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const umbel::apps::UsageText usage = umbel::apps::usage_text(app, error);
-    if (rank == 0) fmt::print(usage.wrong ? stderr : stdout, "{}", usage.text);
-    return finish(usage.wrong ? kUsage : 0);
-  }
-
-  if (const std::string problem = umbel::apps::lone_rank_problem(size, &std::getenv); !problem.empty()) {
-    fmt::print(stderr, "{}\n", problem);
-    return finish(kFailure);
-  }
+  if (const auto status = umbel::apps::early_exit(app, argc, argv, rank, size)) return finish(*status);
   try {
     umbel_comm_t handle = nullptr;
     umbel::check(umbel_comm_create_from_mpi(&handle, MPI_COMM_WORLD, nullptr));

@@ -20,7 +20,6 @@
 
 #include "base/error.hpp"
 #include "common/launcher.hpp"
-#include "common/usage.hpp"
 #include "mpi_bootstrap.hpp"
 #include "net/host.hpp"
 #include "progress_bar.hpp"
@@ -35,8 +34,8 @@ using umbel::runtime::TuningEntry;
 using umbel::runtime::TuningFile;
 using umbel::tune::ProgressBar;
 
-constexpr int kUsage = 2;
-constexpr int kFailure = 3;
+using umbel::apps::kFailure;
+using umbel::apps::kUsage;
 
 enum class Progress { automatic, none, bar, lines };
 
@@ -183,17 +182,7 @@ int main(int argc, char** argv) {
       "Run it by mpirun, as the job that should be tuned."};
   Options options;
   add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const umbel::apps::UsageText usage = umbel::apps::usage_text(app, error);
-    if (rank == 0) fmt::print(usage.wrong ? stderr : stdout, "{}", usage.text);
-    return finish(usage.wrong ? kUsage : 0);
-  }
-  if (const std::string problem = umbel::apps::lone_rank_problem(size, &std::getenv); !problem.empty()) {
-    fmt::print(stderr, "{}\n", problem);
-    return finish(kFailure);
-  }
+  if (const auto status = umbel::apps::early_exit(app, argc, argv, rank, size)) return finish(*status);
   if (size == 1) {
     fmt::print(stderr, "one rank alone has nothing to choose from: run umbel_tune by mpirun, as the job to be tuned\n");
     return finish(kUsage);

@@ -3,21 +3,6 @@
 #include "runtime/progress.hpp"
 
 namespace umbel::runtime {
-namespace {
-
-/// True for as long as it lives.
-class Running {
- public:
-  explicit Running(bool& flag) : flag_(flag) { flag_ = true; }
-  ~Running() { flag_ = false; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-
- private:
-  bool& flag_;
-};
-
-}  // namespace
 
 void Progress::run(const CallArgs& args, InPlace in_place) {
   if (runner_.must_meet()) {
@@ -30,7 +15,6 @@ void Progress::run(const CallArgs& args, InPlace in_place) {
 
 void Progress::run_round_by_round() {
   waiter_.reset();
-  const Running running(running_);
   for (Round round = runner_.advance(); round != Round::finished; round = runner_.advance())
     settle(round, runner_.networked() ? Awaited::moved_network : Awaited::node_mates);
 }

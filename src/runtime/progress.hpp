@@ -25,8 +25,8 @@ class Progress {
   /// All that was started, until `operation` is done. @throws what it failed with
   void complete(const Operation& operation);
 
-  /// Whose signals could end the wait that a thread is in.
-  RankSet awaited() const noexcept { return running_ ? runner_.awaited() : kAnyRank; }
+  /// Whose signals could end the wait that a thread is in: of started operations there may be several under way.
+  RankSet awaited() const noexcept { return started_.empty() ? runner_.awaited() : kAnyRank; }
 
   // For who is not waiting: a start, a test, the progress thread. What goes wrong ends all operations, with that error.
 
@@ -49,7 +49,6 @@ class Progress {
   Started& started_;
   Health& health_;
   Waiter& waiter_;
-  bool running_ = false;            ///< run(): nothing but the runner's call goes on
   Clock::time_point idle_since_{};  ///< of advance(); nothing while something moves
 };
 

@@ -35,46 +35,27 @@ constexpr double kOwn = 0.9;        ///< of the time awake that a rank gets whic
 /// shares cores by the time used, and gives one that goes on looking as much as those that it waits for.
 constexpr int kSharedYields = 4;
 
-/// Of a thread that ends: static objects may still make calls on it.
-thread_local bool ending = false;
+/// Time that the calling thread has run.
+std::chrono::nanoseconds time_run() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
-/// What the kernel says of the thread that made it, from the start of that thread. Made once a thread.
-class ThreadClock {
- public:
-  static std::chrono::nanoseconds held_up_here() noexcept {
-    if (ending) return 0ns;
-    thread_local const ThreadClock clock;
-    return clock.held_up();
-  }
-  ~ThreadClock() {
-    ending = true;
-    if (fd_ >= 0) ::close(fd_);
-  }
-  ThreadClock(const ThreadClock&) = delete;
-  ThreadClock& operator=(const ThreadClock&) = delete;
-
-  static std::chrono::nanoseconds ran() noexcept {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  }
-
- private:
-  ThreadClock() noexcept : fd_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
-  /// Time that it could have run, had others not had its core; 0 for ever where the kernel does not count it.
-  std::chrono::nanoseconds held_up() const noexcept {
-    std::array<char, 96> text{};  // "ran held_up slices"; what it ran comes late
-    if (fd_ < 0) return 0ns;
-    const ssize_t length = ::pread(fd_, text.data(), text.size(), 0);
-    const char* const end = text.data() + std::max<ssize_t>(length, 0);
-    const char* const gap = std::find(static_cast<const char*>(text.data()), end, ' ');
-    std::int64_t value = 0;
-    if (gap != end) std::from_chars(gap + 1, end, value);
-    return std::chrono::nanoseconds(value);
-  }
-
-  int fd_;
-};
+/// Time that it could have run, had others not had its core; 0 for ever where the kernel does not count it. Opened anew
+/// each time: a descriptor that is kept would be one for each thread.
+std::chrono::nanoseconds time_held_up() noexcept {
+  std::array<char, 96> text{};  // "ran held_up slices"; what it ran comes late
+  const int fd = ::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0ns;
+  const ssize_t length = ::read(fd, text.data(), text.size());
+  ::close(fd);
+  const char* const end = text.data() + std::max<ssize_t>(length, 0);
+  const char* const gap = std::find(static_cast<const char*>(text.data()), end, ' ');
+  std::int64_t value = 0;
+  if (gap != end) std::from_chars(gap + 1, end, value);
+  return std::chrono::nanoseconds(value);
+}
 
 void relax() noexcept {
 #if defined(__x86_64__)
@@ -91,8 +72,7 @@ Waiter::Waiter(Context& context, Participant& self, WaitMode mode, bool crowded)
 void Waiter::look_for_others(Clock::time_point now) noexcept {
   if (now - looked_at_ < kLookEvery) return;
   looked_at_ = now;
-  const std::chrono::nanoseconds ran = ThreadClock::ran();
-  const std::chrono::nanoseconds held_up = ThreadClock::held_up_here();
+  const std::chrono::nanoseconds ran = time_run(), held_up = time_held_up();
   const std::chrono::nanoseconds got = ran - ran_, awake = got + (held_up - held_up_);
   const std::thread::id thread = std::this_thread::get_id();
   if (thread == thread_ && awake < kEnough) return;
